@@ -1,0 +1,19 @@
+/* File descriptors. */
+#ifndef CC_BASE_FD_H
+#define CC_BASE_FD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* false with errno set when fcntl fails. */
+bool cc_fd_nonblock(int fd, bool on);
+bool cc_fd_cloexec(int fd, bool on);
+/* Writes all of it to a blocking descriptor, going on after signals; false with errno set. */
+bool cc_fd_write_all(int fd, const void *bytes, size_t len);
+/* A file without a name in TMPDIR (or /tmp) that vanishes when it is closed; -1 with errno set. */
+int cc_fd_spool(void);
+/* The whole file as malloc'ed memory with a NUL after it (which *len does not count); the caller
+ * frees it. NULL with errno set: cannot be read, is a directory, or is larger than max (EFBIG). */
+char *cc_fd_read_file(const char *path, size_t max, size_t *len);
+
+#endif

@@ -1,0 +1,73 @@
+/* The host's settings, a struct a room; filled from the option table (options_core.c) before any
+ * process is forked, and constant from then on: any process and thread may read them. */
+#ifndef CC_CONFIG_SETTINGS_H
+#define CC_CONFIG_SETTINGS_H
+
+#include "config/option.h"
+
+/* src/process: master, generations, workers. */
+struct cc_process_settings {
+    bool master;
+    int64_t processes;
+    bool lazy_apps;
+    bool need_app;
+    bool die_on_term; /* accepted: SIGTERM always stops here */
+    bool vacuum;      /* remove unix sockets and the pidfile at the end */
+    char *pidfile;
+    char *uid, *gid; /* names or numbers */
+    char *chdir;
+    struct cc_texts env;  /* KEY=VALUE */
+    int64_t harakiri;     /* seconds a request may take; 0: any time */
+    int64_t max_requests; /* requests after which a worker is replaced; 0: never */
+    int64_t worker_mercy; /* seconds that a stopping worker gets to finish its requests */
+};
+
+/* One socket to listen on: made from the options socket, http and so on by check.c. */
+struct cc_socket_setting {
+    char *address;        /* as written */
+    const char *protocol; /* name of the protocol plugin */
+    const char *option;   /* the option's name, for messages */
+    struct cc_place place;
+};
+
+/* src/server: sockets and connections. */
+struct cc_server_settings {
+    struct cc_texts socket, uwsgi_socket, http, http_socket, http11_socket;
+    char *protocol; /* of the option socket: uwsgi or http */
+    struct cc_socket_setting *sockets;
+    size_t n_sockets;
+    int64_t listen;            /* backlog */
+    char *chmod_socket;        /* octal mode; empty: 666 */
+    char *chown_socket;        /* user:group */
+    int64_t threads;           /* app threads a worker */
+    int64_t post_buffering;    /* bytes of a body that stay in memory; the rest goes to a file */
+    int64_t body_limit;        /* limit-post: bytes of a body; 0: no limit */
+    int64_t head_timeout;      /* seconds for a whole head */
+    int64_t body_timeout;      /* seconds between two pieces of a body */
+    int64_t keepalive_timeout; /* seconds that a connection may be idle */
+    int64_t send_timeout;      /* seconds between two pieces that a slow reader takes */
+    int64_t max_connections;   /* a worker */
+};
+
+/* src/log: where lines go. */
+struct cc_log_settings {
+    char *logto;
+    bool disable_logging; /* no access log */
+};
+
+/* src/plugin: what to open. */
+struct cc_plugin_settings {
+    struct cc_texts plugins;     /* names, each item may hold several with commas */
+    struct cc_texts plugins_dir; /* folders to look in first */
+};
+
+struct cc_settings {
+    struct cc_process_settings process;
+    struct cc_server_settings server;
+    struct cc_log_settings log;
+    struct cc_plugin_settings plugin;
+    bool strict;
+    bool show_config;
+};
+
+#endif

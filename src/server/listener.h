@@ -1,0 +1,36 @@
+/* Listening sockets: opened by the master, inherited by every worker, closed at the end. */
+#ifndef CC_SERVER_LISTENER_H
+#define CC_SERVER_LISTENER_H
+
+#include "base/address.h"
+#include "config/problems.h"
+#include "config/settings.h"
+#include "plugin/loader.h"
+#include "plugin/protocol.h"
+
+struct cc_listener {
+    int fd;
+    const struct cc_socket_setting *setting;
+    struct cc_address address;
+    const struct cc_protocol *protocol;
+    const void *protocol_settings;
+    char server_name[256], server_port[8]; /* for SERVER_NAME and SERVER_PORT */
+};
+
+struct cc_listeners {
+    struct cc_listener *items;
+    size_t count;
+};
+
+/* Opens all of settings->sockets, non-blocking and close-on-exec. What cannot be opened goes to
+ * problems, one error each with its place; the rest is open all the same. */
+void cc_listeners_open(struct cc_listeners *listeners, const struct cc_server_settings *settings,
+                       const struct cc_plugins *plugins, struct cc_problems *problems);
+/* Gives the unix sockets to a user and group before privileges are dropped (chown-socket, or the
+ * uid and gid that the server will run as: -1 for as they are). */
+bool cc_listeners_chown(const struct cc_listeners *listeners, uid_t uid, gid_t gid,
+                        struct cc_err *err);
+/* Closes them; unlink: and removes the unix sockets' files (vacuum). */
+void cc_listeners_close(struct cc_listeners *listeners, bool unlink);
+
+#endif

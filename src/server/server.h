@@ -1,0 +1,40 @@
+/* One worker's server: its loop, its connections and its app threads. Made after the fork, in the
+ * worker; everything but cc_server_stop() is called on the worker's main thread. */
+#ifndef CC_SERVER_SERVER_H
+#define CC_SERVER_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plugin/app.h"
+#include "server/listener.h"
+#include "stats/scoreboard.h"
+
+struct cc_server;
+struct ev_loop;
+
+/* Lent for the life of the server. */
+struct cc_server_setup {
+    const struct cc_server_settings *settings;
+    const struct cc_listeners *listeners;
+    const struct cc_app *app;
+    void *app_state; /* what load() returned; NULL: no app, every request is answered 500 */
+    struct cc_scoreboard *board;
+    int worker; /* counts from 1 */
+    bool access_log;
+    int64_t max_requests; /* 0: never; after so many the server stops as cc_server_stop() does */
+};
+
+struct cc_server *cc_server_new(const struct cc_server_setup *setup);
+/* The loop, for the owner's own watchers. Their callbacks may run on any of the server's threads,
+ * one at a time, and must neither block nor call into the app. */
+struct ev_loop *cc_server_loop(struct cc_server *server);
+/* Serves until it is stopped and every accepted request is answered. */
+void cc_server_run(struct cc_server *server);
+/* Stops accepting, closes idle connections, finishes the rest. From a watcher's callback of the
+ * loop; calling it again is harmless. */
+void cc_server_stop(struct cc_server *server);
+/* After cc_server_run(). */
+void cc_server_free(struct cc_server *server);
+
+#endif
