@@ -1,11 +1,79 @@
-"""Fixtures of the integration tests."""
+"""Fixtures of the integration tests; what they start is in servers.py."""
 
 import os
+import shutil
+import tempfile
 
 import pytest
+
+import servers
+
 
 
 @pytest.fixture(scope="session")
 def ccontainer():
     """Path of the binary under test."""
-    return os.environ["CCONTAINER"]
+    return os.path.abspath(os.environ["CCONTAINER"])
+
+
+@pytest.fixture(scope="session")
+def sanitized(ccontainer):
+    """Is it a build with sanitizers? (Slower, and its memory says nothing.)"""
+    return servers.is_sanitized(ccontainer)
+
+
+@pytest.fixture
+def folder():
+    """An empty folder with a short path (unix sockets) that any user may enter."""
+    path = tempfile.mkdtemp(prefix="cc")
+    os.chmod(path, 0o755)
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def app_dir():
+    """The folder of the test apps."""
+    return servers.APPS
+
+
+@pytest.fixture
+def server(ccontainer, folder):
+    """server(ini, ...) starts a ccontainer; see servers.Server. At the end each is stopped, and the
+    test fails on a wrong exit code, on processes left over and on what a sanitizer printed."""
+    started = []
+
+    def start(ini=None, **options):
+        own = os.path.join(folder, f"s{len(started)}")
+        os.mkdir(own)
+        os.chmod(own, 0o755)
+        one = servers.Server.__new__(servers.Server)
+        started.append(one)
+        one.__init__(ccontainer, own, {} if ini is None else ini, **options)
+        return one
+
+    yield start
+    complaints = []
+    for one in started:
+        if not hasattr(one, "process"):
+            continue
+        try:
+            one.finish()
+        except AssertionError as error:
+            complaints.append(str(error))
+    assert not complaints, "\n".join(complaints)
+
+
+@pytest.fixture
+def nginx(folder):
+    """nginx(conf) starts a real nginx with conf inside of http { }; see servers.Nginx."""
+    started = []
+
+    def start(conf, **options):
+        one = servers.Nginx(os.path.join(folder, f"n{len(started)}"), conf, **options)
+        started.append(one)
+        return one
+
+    yield start
+    for one in started:
+        one.finish()
