@@ -41,6 +41,9 @@ struct cc_session {
 /* What stands around a piece of body on the wire; lent until the next call. */
 struct cc_frame {
     struct cc_span before, after;
+    /* How many of the bytes go on the wire: fewer than there are when the app sends more than the
+     * Content-Length it gave. The rest is dropped. */
+    size_t len;
     char text[24]; /* room for a chunk-size line */
 };
 
@@ -60,7 +63,7 @@ struct cc_protocol {
     void (*head)(void *state, struct cc_request *request, const struct cc_response *response,
                  struct cc_buf *out);
     /* What to put around len (> 0) bytes of body. false: this response has no body on the wire
-     * (HEAD, 204, 304): the bytes are dropped. */
+     * (HEAD, 204, 304), or no more of it: the bytes are dropped. */
     bool (*frame)(void *state, size_t len, struct cc_frame *frame);
     /* The response is over; appends what ends it (the last chunk). whole = false: the app broke
      * off, so nothing may pretend that the body is complete. Says whether the connection goes on;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "request/request.h"
 
 struct cc_response {
@@ -17,5 +18,25 @@ struct cc_response {
     bool close;            /* set by the host: the connection shall close after this */
     struct cc_span date;   /* set by the host: value of a Date header, should the app have none */
 };
+
+/* What a protocol has to know of a header that an app gives. */
+enum cc_header_kind {
+    CC_HEADER_OTHER,
+    CC_HEADER_DATE,
+    CC_HEADER_LENGTH,     /* Content-Length */
+    CC_HEADER_CONNECTION, /* Connection */
+    CC_HEADER_HOP,        /* the other hop-by-hop headers that speak of framing or the connection:
+                             they are the protocol's to write (RFC 9110 7.6.1) */
+};
+enum cc_header_kind cc_response_header_kind(struct cc_span name);
+/* The standard phrase of a status (RFC 9110 15, IANA's registry), or "Unknown". */
+struct cc_span cc_response_reason(int status);
+/* false for 1xx, 204 and 304, which never have a body (RFC 9110 6.4.1). */
+bool cc_response_may_have_body(int status);
+/* The length of the body as the app gave it, in a header or by count; -1: unknown (also when its
+ * Content-Length is no number). */
+int64_t cc_response_length(const struct cc_response *response);
+/* Appends a whole HTTP/1.1 response of plain text that ends the connection; text: one line. */
+void cc_response_append_refusal(struct cc_buf *out, int status, const char *text);
 
 #endif
