@@ -1,0 +1,178 @@
+/* See listener.h. */
+#include "server/listener.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/fd.h"
+
+/* A socket's file is left behind by a server that was killed; it may go when nobody listens. */
+static bool remove_stale(const struct cc_address *address, struct cc_err *err)
+{
+    struct stat info;
+
+    if (lstat(address->path, &info) != 0)
+        return true;
+    if (!S_ISSOCK(info.st_mode))
+        return cc_fail(err,
+                       "%s is there already and is no socket: move it away or listen "
+                       "elsewhere",
+                       address->path);
+    int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int refused = connect(probe, (const struct sockaddr *)&address->sock, address->sock_len);
+    int why = errno;
+    close(probe);
+    if (refused == 0 || why == EAGAIN)
+        return cc_fail(err, "another program is listening on %s: stop it first", address->path);
+    if (unlink(address->path) != 0)
+        return cc_fail(err, "cannot remove the stale socket %s: %s", address->path,
+                       strerror(errno));
+    return true;
+}
+
+static bool bind_and_listen(struct cc_listener *listener, int64_t backlog, struct cc_err *err)
+{
+    const struct cc_address *address = &listener->address;
+    int one = 1;
+
+    if (address->kind == CC_ADDRESS_UNIX && !remove_stale(address, err))
+        return false;
+    listener->fd = socket(address->sock.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (listener->fd < 0)
+        return cc_fail(err, "cannot make a socket: %s", strerror(errno));
+    if (address->kind == CC_ADDRESS_INET) {
+        setsockopt(listener->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+        /* Accepted sockets inherit it, which saves a call for each. */
+        setsockopt(listener->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    }
+    if (bind(listener->fd, (const struct sockaddr *)&address->sock, address->sock_len) != 0) {
+        const char *hint = errno == EADDRINUSE ? ": another program is listening there"
+                           : errno == EACCES   ? ": this user may not; ports below 1024 are "
+                                                 "root's, a path needs a writable folder"
+                           : errno == ENOENT   ? ": the folder does not exist"
+                                               : "";
+        return cc_fail(err, "cannot listen on %s: %s%s", listener->setting->address,
+                       strerror(errno), hint);
+    }
+    if (listen(listener->fd, (int)backlog) != 0)
+        return cc_fail(err, "cannot listen on %s: %s", listener->setting->address, strerror(errno));
+    return true;
+}
+
+/* fd://N: a socket that systemd, a supervisor or a shell opened. */
+static bool inherit(struct cc_listener *listener, struct cc_err *err)
+{
+    int listening = 0;
+    socklen_t size = sizeof listening;
+    int fd = listener->address.fd;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) != 0)
+        return cc_fail(err, "descriptor %d is no socket: %s", fd, strerror(errno));
+    if (!listening)
+        return cc_fail(err, "descriptor %d is a socket that does not listen", fd);
+    listener->fd = fd;
+    cc_fd_nonblock(fd, true);
+    cc_fd_cloexec(fd, true);
+    return true;
+}
+
+/* Modes as chmod(1) takes them in octal; a bare chmod-socket means 666, as in uWSGI. */
+static bool apply_mode(const struct cc_listener *listener, const char *mode, struct cc_err *err)
+{
+    if (mode == NULL || listener->address.kind != CC_ADDRESS_UNIX)
+        return true;
+    mode_t bits = mode[0] == '\0' ? 0666 : (mode_t)strtol(mode, NULL, 8);
+    if (chmod(listener->address.path, bits) != 0)
+        return cc_fail(err, "cannot change the mode of %s: %s", listener->address.path,
+                       strerror(errno));
+    return true;
+}
+
+static void name_server(struct cc_listener *listener)
+{
+    struct sockaddr_storage sock = {0};
+    socklen_t len = sizeof sock;
+    int port = 0;
+
+    if (getsockname(listener->fd, (struct sockaddr *)&sock, &len) == 0)
+        port = cc_address_port(&sock);
+    if (gethostname(listener->server_name, sizeof listener->server_name - 1) != 0)
+        snprintf(listener->server_name, sizeof listener->server_name, "localhost");
+    /* PEP 3333 wants both, and neither empty. */
+    snprintf(listener->server_port, sizeof listener->server_port, "%d", port == 0 ? 80 : port);
+}
+
+static bool open_one(struct cc_listener *listener, const struct cc_server_settings *settings,
+                     const struct cc_plugins *plugins, struct cc_err *err)
+{
+    const struct cc_loaded *protocol = cc_plugins_protocol(plugins, listener->setting->protocol);
+
+    if (protocol == NULL)
+        return cc_fail(err, "the protocol \"%s\" is not loaded", listener->setting->protocol);
+    listener->protocol = protocol->plugin->ops.protocol;
+    listener->protocol_settings = protocol->settings;
+    if (!cc_address_parse(listener->setting->address, &listener->address, err))
+        return false;
+    bool open = listener->address.kind == CC_ADDRESS_FD
+                    ? inherit(listener, err)
+                    : bind_and_listen(listener, settings->listen, err);
+    if (!open)
+        return false;
+    name_server(listener);
+    return apply_mode(listener, settings->chmod_socket, err);
+}
+
+void cc_listeners_open(struct cc_listeners *listeners, const struct cc_server_settings *settings,
+                       const struct cc_plugins *plugins, struct cc_problems *problems)
+{
+    listeners->items = cc_alloc_zeroed(settings->n_sockets, sizeof *listeners->items);
+    listeners->count = 0;
+    for (size_t i = 0; i < settings->n_sockets; i++) {
+        struct cc_listener *listener = &listeners->items[listeners->count];
+        struct cc_err err;
+
+        listener->fd = -1;
+        listener->setting = &settings->sockets[i];
+        if (open_one(listener, settings, plugins, &err)) {
+            listeners->count++;
+            continue;
+        }
+        cc_problems_add(problems, CC_ERROR, settings->sockets[i].place, "%s: %s",
+                        settings->sockets[i].option, err.text);
+        if (listener->fd >= 0)
+            close(listener->fd);
+        *listener = (struct cc_listener){0};
+    }
+}
+
+bool cc_listeners_chown(const struct cc_listeners *listeners, uid_t uid, gid_t gid,
+                        struct cc_err *err)
+{
+    for (size_t i = 0; i < listeners->count; i++) {
+        const struct cc_address *address = &listeners->items[i].address;
+        if (address->kind == CC_ADDRESS_UNIX && chown(address->path, uid, gid) != 0)
+            return cc_fail(err, "cannot give %s to user %d, group %d: %s", address->path, (int)uid,
+                           (int)gid, strerror(errno));
+    }
+    return true;
+}
+
+void cc_listeners_close(struct cc_listeners *listeners, bool unlink_files)
+{
+    for (size_t i = 0; i < listeners->count; i++) {
+        const struct cc_listener *listener = &listeners->items[i];
+        close(listener->fd);
+        if (unlink_files && listener->address.kind == CC_ADDRESS_UNIX)
+            unlink(listener->address.path);
+    }
+    free(listeners->items);
+    *listeners = (struct cc_listeners){0};
+}

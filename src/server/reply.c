@@ -1,0 +1,199 @@
+/* See reply.h. Runs on the app thread that owns the connection. The head is kept until the first
+ * piece of body, so that both go out in one call; what the socket does not take of the last piece
+ * is kept for the loop to send, so that a slow reader holds no thread. */
+#include "server/reply.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server/conn_write.h"
+#include "server/run.h"
+#include "server/server_state.h"
+
+static struct cc_exchange *exchange_of(struct cc_reply *reply)
+{
+    return CC_CONTAINER(reply, struct cc_exchange, reply);
+}
+
+/* "Tue, 01 Dec 2026 12:00:00 GMT" (RFC 9110 5.6.7), written anew once a second and thread. */
+static struct cc_span http_date(void)
+{
+    static _Thread_local char text[32];
+    static _Thread_local size_t len;
+    static _Thread_local time_t second;
+    struct timespec now;
+    struct tm tm;
+
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    if (now.tv_sec != second) {
+        second = now.tv_sec;
+        /* Not strftime's %a and %b: an app may have set a locale. */
+        static const char days[] = "SunMonTueWedThuFriSat";
+        static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+        gmtime_r(&second, &tm);
+        len = (size_t)snprintf(text, sizeof text, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
+                               days + 3 * tm.tm_wday, tm.tm_mday, months + 3 * tm.tm_mon,
+                               tm.tm_year + 1900, tm.tm_hour, tm.tm_min, tm.tm_sec);
+    }
+    return (struct cc_span){text, len};
+}
+
+static void reply_head(struct cc_reply *reply, const struct cc_response *response)
+{
+    struct cc_exchange *exchange = exchange_of(reply);
+    struct cc_conn *conn = exchange->conn;
+    struct cc_response full = *response;
+
+    if (exchange->has_head)
+        return;
+    full.date = http_date();
+    full.close = cc_server_stopping(conn->server);
+    conn->listener->protocol->head(conn->state, &exchange->request, &full, &exchange->head);
+    exchange->has_head = true;
+    exchange->status = response->status;
+    exchange->n_headers = (uint32_t)response->n_headers;
+    exchange->head_bytes = exchange->head.len;
+}
+
+static struct iovec piece_of(struct cc_span span)
+{
+    return (struct iovec){(void *)(uintptr_t)span.at, span.len};
+}
+
+/* Sends the kept head, what stands before the bytes, the bytes, and what stands after them. */
+static void send_framed(struct cc_exchange *exchange, struct cc_span before, struct cc_span bytes,
+                        struct cc_span after)
+{
+    struct iovec pieces[4];
+    size_t count = 0;
+
+    if (exchange->head.len > 0)
+        pieces[count++] = (struct iovec){exchange->head.at, exchange->head.len};
+    if (before.len > 0)
+        pieces[count++] = piece_of(before);
+    if (bytes.len > 0)
+        pieces[count++] = piece_of(bytes);
+    if (after.len > 0)
+        pieces[count++] = piece_of(after);
+    if (count > 0)
+        cc_conn_send(exchange->conn, pieces, count);
+    exchange->head.len = 0;
+}
+
+static enum cc_sent reply_body(struct cc_reply *reply, const char *bytes, size_t len, bool last)
+{
+    struct cc_exchange *exchange = exchange_of(reply);
+    struct cc_conn *conn = exchange->conn;
+    const struct cc_protocol *protocol = conn->listener->protocol;
+    struct cc_frame frame = {0};
+    struct cc_span payload = {bytes, len};
+    struct cc_buf end = {0};
+
+    if (conn->gone)
+        return CC_SENT_GONE;
+    exchange->body_bytes += len;
+    if (len > 0 && !protocol->frame(conn->state, len, &frame))
+        payload.len = 0;
+    if (last) {
+        cc_buf_append_span(&end, frame.after);
+        conn->keep = protocol->end(conn->state, true, &end);
+        exchange->framed = true;
+    }
+    send_framed(exchange, frame.before, payload,
+                last ? (struct cc_span){end.at, end.len} : frame.after);
+    cc_buf_clear(&end);
+    if (conn->gone)
+        return CC_SENT_GONE;
+    return !last && cc_conn_pending(conn) ? CC_SENT_PENDING : CC_SENT;
+}
+
+static bool reply_drain(struct cc_reply *reply)
+{
+    struct cc_conn *conn = exchange_of(reply)->conn;
+    return cc_conn_drain(conn, conn->server->setup->settings->send_timeout);
+}
+
+static int64_t reply_file(struct cc_reply *reply, int fd, int64_t offset, int64_t len)
+{
+    struct cc_exchange *exchange = exchange_of(reply);
+    struct cc_conn *conn = exchange->conn;
+    struct cc_frame frame = {0};
+    struct stat info;
+
+    if (conn->gone || fstat(fd, &info) != 0)
+        return -1;
+    if (len == 0)
+        len = info.st_size > offset ? info.st_size - offset : 0;
+    exchange->body_bytes += (uint64_t)len;
+    if (len == 0 || !conn->listener->protocol->frame(conn->state, (size_t)len, &frame)) {
+        send_framed(exchange, CC_SPAN(""), CC_SPAN(""), CC_SPAN(""));
+        return conn->gone ? -1 : len;
+    }
+    /* Only one file can be on its way. */
+    if (conn->file.fd >= 0 && !reply_drain(reply))
+        return -1;
+    send_framed(exchange, frame.before, CC_SPAN(""), CC_SPAN(""));
+    conn->file.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (conn->file.fd < 0)
+        return -1;
+    conn->file.offset = offset;
+    conn->file.left = len;
+    cc_buf_append_span(&conn->tail.buf, frame.after);
+    cc_conn_flush(conn);
+    return conn->gone ? -1 : len;
+}
+
+/* No head ever came: the app failed before it, or there is no app. */
+static void answer_500(struct cc_exchange *exchange)
+{
+    struct cc_conn *conn = exchange->conn;
+
+    exchange->status = 500;
+    exchange->has_head = true;
+    exchange->framed = true;
+    conn->listener->protocol->refuse(conn->state, 500, "Internal Server Error", &exchange->head);
+    exchange->head_bytes = exchange->head.len;
+    conn->keep = false;
+}
+
+static void finish(struct cc_exchange *exchange, bool whole)
+{
+    struct cc_conn *conn = exchange->conn;
+    struct cc_buf end = {0};
+
+    if (!exchange->has_head)
+        answer_500(exchange);
+    if (!exchange->framed) {
+        conn->keep = conn->listener->protocol->end(conn->state, whole, &end);
+        exchange->framed = true;
+    }
+    if (!conn->gone)
+        send_framed(exchange, CC_SPAN(""), CC_SPAN(""), (struct cc_span){end.at, end.len});
+    cc_buf_clear(&end);
+    if (conn->gone)
+        conn->keep = false;
+}
+
+static void reply_end(struct cc_reply *reply, bool whole)
+{
+    struct cc_exchange *exchange = exchange_of(reply);
+
+    finish(exchange, whole);
+    unsigned before = atomic_fetch_or(&exchange->marks, CC_EXCHANGE_OVER);
+    if (before & CC_EXCHANGE_RETURNED)
+        cc_run_complete(exchange, NULL);
+}
+
+void cc_reply_init(struct cc_exchange *exchange)
+{
+    exchange->reply = (struct cc_reply){
+        .head = reply_head,
+        .body = reply_body,
+        .drain = reply_drain,
+        .file = reply_file,
+        .end = reply_end,
+    };
+}

@@ -1,0 +1,88 @@
+/* See server.h. */
+#include "server/server.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "server/server_state.h"
+
+bool cc_server_stopping(const struct cc_server *server)
+{
+    return atomic_load(&server->stopping);
+}
+
+bool cc_server_drained(const struct cc_server *server)
+{
+    return cc_server_stopping(server) && server->n_conns == 0 && server->ready == NULL;
+}
+
+static void each_second(struct ev_loop *loop, ev_timer *watcher, int events)
+{
+    struct cc_server *server = watcher->data;
+
+    (void)events;
+    cc_deadlines_tick(&server->deadlines, cc_conn_expired);
+    cc_accept_update(server);
+    if (server->n_conns == 0 && atomic_load(&server->accepting)) {
+        server->full_said = false;
+        ev_timer_stop(loop, watcher);
+    }
+}
+
+struct cc_server *cc_server_new(const struct cc_server_setup *setup)
+{
+    struct cc_server *server = cc_alloc_zeroed(1, sizeof *server);
+
+    server->setup = setup;
+    server->loop = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV);
+    server->acceptors = cc_alloc_zeroed(setup->listeners->count, sizeof *server->acceptors);
+    server->read_buffer = cc_alloc(CC_READ_BUFFER);
+    server->ready_end = &server->ready;
+    cc_link_init(&server->conns);
+    cc_deadlines_init(&server->deadlines);
+    ev_init(&server->tick, each_second);
+    server->tick.repeat = 1.;
+    server->tick.data = server;
+    cc_mailbox_init(server);
+    return server;
+}
+
+struct ev_loop *cc_server_loop(struct cc_server *server)
+{
+    return server->loop;
+}
+
+void cc_server_run(struct cc_server *server)
+{
+    cc_crew_run(&server->crew, server);
+}
+
+void cc_server_close_idle(struct cc_server *server)
+{
+    struct cc_link *next;
+
+    for (struct cc_link *link = server->conns.next; link != &server->conns; link = next) {
+        struct cc_conn *conn = CC_CONTAINER(link, struct cc_conn, all);
+        next = link->next;
+        if (atomic_load(&conn->owner) == CC_OWNER_LOOP)
+            cc_conn_stop(conn);
+    }
+}
+
+void cc_server_stop(struct cc_server *server)
+{
+    if (atomic_exchange(&server->stopping, true))
+        return;
+    server->hot = NULL;
+    cc_accept_update(server);
+    cc_server_close_idle(server);
+}
+
+void cc_server_free(struct cc_server *server)
+{
+    cc_exchange_free_all(server);
+    ev_loop_destroy(server->loop);
+    free(server->acceptors);
+    free(server->read_buffer);
+    free(server);
+}

@@ -1,0 +1,64 @@
+/* What the files of this room share of a server. The loop is held by one thread at a time (crew.h);
+ * "loop" below means: only by its holder. */
+#ifndef CC_SERVER_SERVER_STATE_H
+#define CC_SERVER_SERVER_STATE_H
+
+#include <ev.h>
+#include <stdatomic.h>
+
+#include "server/crew.h"
+#include "server/deadlines.h"
+#include "server/exchange.h"
+#include "server/server.h"
+
+#define CC_READ_BUFFER ((size_t)65536)
+
+/* One listening socket as this worker sees it. Loop. */
+struct cc_acceptor {
+    ev_io io;
+    struct cc_server *server;
+    const struct cc_listener *listener;
+};
+
+struct cc_server {
+    const struct cc_server_setup *setup;    /* constant */
+    struct ev_loop *loop;                   /* loop */
+    struct cc_acceptor *acceptors;          /* loop; one a listener */
+    struct cc_acceptor *hot;                /* loop; gave a connection just now */
+    atomic_bool accepting;                  /* set by the loop: the acceptors' watchers are armed */
+    double accept_pause_until;              /* loop; ev_now() after which accepting may go on */
+    bool full_said;                         /* loop; said that descriptors or connections ran out */
+    struct cc_link conns;                   /* loop */
+    int64_t n_conns;                        /* loop */
+    struct cc_deadlines deadlines;          /* loop */
+    ev_timer tick;                          /* loop; each second while there are connections */
+    ev_async mail;                          /* sent by any thread */
+    _Atomic(struct cc_conn *) mailbox;      /* pushed by any thread, taken by the loop */
+    char *read_buffer;                      /* loop; CC_READ_BUFFER bytes */
+    struct cc_exchange *free_exchanges;     /* loop */
+    int n_free_exchanges;                   /* loop */
+    struct cc_exchange *ready, **ready_end; /* loop; whole requests that no thread has yet */
+    atomic_bool stopping;                   /* set by the loop, read by all */
+    _Atomic int64_t answered;               /* by all threads, since the start */
+    atomic_bool worn_out;                   /* max-requests is reached; any thread */
+    struct cc_crew crew;
+};
+
+bool cc_server_stopping(const struct cc_server *server);
+/* Closes what is idle, once the server is stopping. Loop. */
+void cc_server_close_idle(struct cc_server *server);
+/* Stopping, and nothing is left to do. Loop. */
+bool cc_server_drained(const struct cc_server *server);
+
+/* accept.c; loop. */
+void cc_accept_init(struct cc_server *server);
+/* Arms or disarms the listening sockets as load and limits ask. */
+void cc_accept_update(struct cc_server *server);
+/* Accepts one more from the socket that was hot; false when there is none. */
+bool cc_accept_again(struct cc_server *server);
+
+/* mailbox.c: gives a connection back to the loop. Any thread. wake: the loop must look now. */
+void cc_mailbox_push(struct cc_server *server, struct cc_conn *conn, bool wake);
+void cc_mailbox_init(struct cc_server *server);
+
+#endif
