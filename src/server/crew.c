@@ -429,6 +429,9 @@ void cc_crew_run(struct cc_crew *crew, struct cc_server *server)
     for (int i = 1; i < crew->n_threads; i++)
         pthread_join(crew->threads[i].id, NULL);
     pthread_join(crew->relief, NULL);
+    /* Their connections are back already, so this is a matter of a few instructions. */
+    while (atomic_load(&crew->strangers) > 0)
+        sched_yield();
     pthread_mutex_destroy(&crew->lock);
     pthread_cond_destroy(&crew->work);
     pthread_cond_destroy(&crew->wakeup);

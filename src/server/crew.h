@@ -40,6 +40,7 @@ struct cc_crew {
     _Atomic uint64_t token;
     _Atomic int64_t average_ns; /* of the app's wall time a request */
     _Atomic int busy;           /* jobs queued or running, in either mode */
+    _Atomic int strangers;      /* threads of the app's own that complete an exchange just now */
     atomic_bool relief_asleep;
     pthread_mutex_t lock;
     pthread_cond_t work;   /* app threads wait for jobs, or for the loop */

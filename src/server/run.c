@@ -99,7 +99,7 @@ static void give_back(struct cc_server *server, struct cc_conn *conn)
     cc_mailbox_push(server, conn, wake);
 }
 
-void cc_run_complete(struct cc_exchange *exchange, struct cc_thread *thread)
+static void complete(struct cc_exchange *exchange, struct cc_thread *thread)
 {
     struct cc_conn *conn = exchange->conn;
     struct cc_server *server = conn->server;
@@ -124,4 +124,18 @@ void cc_run_complete(struct cc_exchange *exchange, struct cc_thread *thread)
     cc_conn_continue(conn);
     if (worn_out)
         cc_server_stop(server);
+}
+
+void cc_run_complete(struct cc_exchange *exchange, struct cc_thread *thread)
+{
+    struct cc_crew *crew = &exchange->conn->server->crew;
+
+    if (thread != NULL) {
+        complete(exchange, thread);
+        return;
+    }
+    /* A thread of the app's own: nobody joins it, so the server's end waits for it here. */
+    atomic_fetch_add(&crew->strangers, 1);
+    complete(exchange, NULL);
+    atomic_fetch_sub(&crew->strangers, 1);
 }

@@ -1,5 +1,6 @@
 /* One worker's server: its loop, its connections and its app threads. Made after the fork, in the
- * worker; everything but cc_server_stop() is called on the worker's main thread. */
+ * worker; everything but cc_server_stop() is called on the worker's main thread. SIGPIPE must be
+ * ignored: sendfile(2) cannot be told to raise none. */
 #ifndef CC_SERVER_SERVER_H
 #define CC_SERVER_SERVER_H
 
