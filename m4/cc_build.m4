@@ -115,6 +115,8 @@ AC_DEFUN([CC_FIND_PYTHON], [
     [cc_found="$cc_found
   without  python, as asked (--with-python=no)"],
     [CC_REPORT_MISSING([a python to embed (tried: $cc_candidates)], [python3-dev])])
+  # Without the plugin the lints still want an interpreter to run in.
+  AS_IF([test "$cc_have_python" = no], [PYTHON=`command -v python3`])
   AC_SUBST([PYTHON])
   AC_SUBST([PYTHON_CPPFLAGS])
   AC_SUBST([PYTHON_LIBS])
