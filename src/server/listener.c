@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/fd.h"
+#include "log/log.h"
 
 /* A socket's file is left behind by a server that was killed; it may go when nobody listens. */
 static bool remove_stale(const struct cc_address *address, struct cc_err *err)
@@ -165,14 +166,22 @@ bool cc_listeners_chown(const struct cc_listeners *listeners, uid_t uid, gid_t g
     return true;
 }
 
-void cc_listeners_close(struct cc_listeners *listeners, bool unlink_files)
+void cc_listeners_unlink(const struct cc_listeners *listeners)
 {
     for (size_t i = 0; i < listeners->count; i++) {
-        const struct cc_listener *listener = &listeners->items[i];
-        close(listener->fd);
-        if (unlink_files && listener->address.kind == CC_ADDRESS_UNIX)
-            unlink(listener->address.path);
+        const struct cc_address *address = &listeners->items[i].address;
+        if (address->kind == CC_ADDRESS_UNIX && unlink(address->path) != 0 && errno != ENOENT)
+            cc_log(CC_LOG_WARN, "vacuum: the socket %s cannot be removed: %s", address->path,
+                   strerror(errno));
     }
+}
+
+void cc_listeners_close(struct cc_listeners *listeners, bool unlink_files)
+{
+    if (unlink_files)
+        cc_listeners_unlink(listeners);
+    for (size_t i = 0; i < listeners->count; i++)
+        close(listeners->items[i].fd);
     free(listeners->items);
     *listeners = (struct cc_listeners){0};
 }

@@ -30,7 +30,10 @@ void cc_listeners_open(struct cc_listeners *listeners, const struct cc_server_se
  * uid and gid that the server will run as: -1 for as they are). */
 bool cc_listeners_chown(const struct cc_listeners *listeners, uid_t uid, gid_t gid,
                         struct cc_err *err);
-/* Closes them; unlink: and removes the unix sockets' files (vacuum). */
+/* Removes the unix sockets' files (vacuum); says in the log which it could not. Touches nothing
+ * else, so that a thread may call it while others serve. */
+void cc_listeners_unlink(const struct cc_listeners *listeners);
+/* Closes them; unlink: and removes the unix sockets' files. */
 void cc_listeners_close(struct cc_listeners *listeners, bool unlink);
 
 #endif
