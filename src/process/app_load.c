@@ -1,0 +1,52 @@
+/* See app_load.h. */
+#include "process/app_load.h"
+
+#include <stdarg.h>
+
+#include "log/log.h"
+
+static void CC_PRINTF(2, 3) app_log(enum cc_app_log level, const char *format, ...)
+{
+    static const enum cc_log_level levels[] = {
+        [CC_APP_LOG_ERROR] = CC_LOG_ERROR,
+        [CC_APP_LOG_WARN] = CC_LOG_WARN,
+        [CC_APP_LOG_INFO] = CC_LOG_INFO,
+    };
+    va_list arguments;
+
+    va_start(arguments, format);
+    cc_log_list(levels[level], format, arguments);
+    va_end(arguments);
+}
+
+bool cc_app_load(struct cc_app_held *held, const struct cc_launch *launch, bool must)
+{
+    const struct cc_process_settings *process = &launch->settings->process;
+    const struct cc_loaded *loaded = cc_plugins_app(launch->plugins);
+    struct cc_app_context context = {
+        .processes = (int)process->processes,
+        .threads = (int)launch->settings->server.threads,
+        .lazy = process->lazy_apps,
+        .need_app = must,
+        .log = app_log,
+    };
+    struct cc_err err = {.text = ""};
+
+    *held = (struct cc_app_held){0};
+    if (loaded == NULL) {
+        cc_log(CC_LOG_ERROR, "no app plugin is loaded: there is nothing to serve");
+        return false;
+    }
+    held->app = loaded->plugin->ops.app;
+    held->state = held->app->load(loaded->settings, &context, &err);
+    if (held->state == NULL)
+        cc_log(CC_LOG_ERROR, "%s", err.text[0] == '\0' ? "the app cannot be loaded" : err.text);
+    return held->state != NULL;
+}
+
+void cc_app_unload(struct cc_app_held *held)
+{
+    if (held->state != NULL && held->app->unload != NULL)
+        held->app->unload(held->state);
+    held->state = NULL;
+}

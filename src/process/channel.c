@@ -1,0 +1,34 @@
+/* See channel.h. */
+#include "process/channel.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+bool cc_channel_open(int ends[2])
+{
+    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0;
+}
+
+bool cc_channel_send(int fd, struct cc_message message)
+{
+    ssize_t sent;
+
+    do
+        sent = send(fd, &message, sizeof message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent == (ssize_t)sizeof message;
+}
+
+enum cc_received cc_channel_receive(int fd, struct cc_message *message)
+{
+    ssize_t got;
+
+    do
+        got = recv(fd, message, sizeof *message, 0);
+    while (got < 0 && errno == EINTR);
+    if (got == (ssize_t)sizeof *message)
+        return CC_RECEIVED;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return CC_RECEIVED_NONE;
+    return CC_RECEIVED_GONE;
+}

@@ -1,0 +1,37 @@
+/* Messages between a parent and its child: fixed small structs over a socket pair that keeps their
+ * boundaries. The parent holds one end, the child the other; when one of them is gone, the other
+ * end says so. One thread at a time and end. */
+#ifndef CC_PROCESS_CHANNEL_H
+#define CC_PROCESS_CHANNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum cc_message_kind {
+    CC_MESSAGE_STOP = 1, /* downwards: stop accepting, finish, end */
+    CC_MESSAGE_READY,    /* upwards: a worker serves; from a generation: all of its workers do */
+    CC_MESSAGE_STARTED,  /* generation to master: a worker was forked */
+    CC_MESSAGE_ENDED,    /* generation to master: a worker was reaped */
+};
+
+struct cc_message {
+    int32_t kind;   /* enum cc_message_kind */
+    int32_t worker; /* counts from 1; 0: about the generation itself */
+    int32_t pid;
+    int32_t status; /* ENDED: of waitpid() */
+};
+
+enum cc_received {
+    CC_RECEIVED,      /* *message is filled */
+    CC_RECEIVED_NONE, /* nothing there now */
+    CC_RECEIVED_GONE, /* the other end is closed: that process is dead or about to be */
+};
+
+/* Both ends non-blocking and close-on-exec. false with errno set. */
+bool cc_channel_open(int ends[2]);
+/* false: the other end is gone, or has not read for so long that its buffer is full (which a
+ * living process never lets happen: there are a few messages a fork). */
+bool cc_channel_send(int fd, struct cc_message message);
+enum cc_received cc_channel_receive(int fd, struct cc_message *message);
+
+#endif

@@ -1,0 +1,156 @@
+/* See generation.h. */
+#include "process/generation.h"
+
+#include <ev.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "log/log.h"
+#include "process/channel.h"
+#include "process/surroundings.h"
+#include "process/worker.h"
+#include "process/workers.h"
+
+/* Owned by the generation process's one thread of ours (the app may have started others). */
+struct generation {
+    const struct cc_generation_setup *setup;
+    struct ev_loop *loop;
+    struct cc_app_held held;
+    struct cc_workers workers;
+    ev_io messages; /* of the master */
+    ev_signal term;
+    ev_timer wake;
+};
+
+static void on_message(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    struct generation *generation = watcher->data;
+    struct cc_message message;
+    enum cc_received got;
+
+    (void)events;
+    while ((got = cc_channel_receive(watcher->fd, &message)) == CC_RECEIVED)
+        if (message.kind == CC_MESSAGE_STOP)
+            cc_workers_stop(&generation->workers);
+    if (got == CC_RECEIVED_GONE) {
+        ev_io_stop(loop, watcher);
+        cc_workers_stop(&generation->workers);
+    }
+}
+
+static void on_term(struct ev_loop *loop, ev_signal *watcher, int events)
+{
+    struct generation *generation = watcher->data;
+
+    (void)loop;
+    (void)events;
+    cc_workers_stop(&generation->workers);
+}
+
+static void on_wake(struct ev_loop *loop, ev_timer *watcher, int events)
+{
+    struct generation *generation = watcher->data;
+
+    (void)loop;
+    (void)events;
+    cc_workers_check(&generation->workers);
+}
+
+static void begin(struct generation *generation)
+{
+    const struct cc_generation_setup *setup = generation->setup;
+
+    generation->loop = ev_loop_new(EVFLAG_NOENV);
+    cc_workers_init(&generation->workers, setup->launch, generation->loop, setup->channel);
+    generation->workers.board = setup->board;
+    generation->workers.must_load = setup->must_load;
+    ev_io_init(&generation->messages, on_message, setup->channel, EV_READ);
+    ev_signal_init(&generation->term, on_term, SIGTERM);
+    ev_timer_init(&generation->wake, on_wake, 0, 0);
+    generation->messages.data = generation->term.data = generation->wake.data = generation;
+    ev_io_start(generation->loop, &generation->messages);
+    ev_signal_start(generation->loop, &generation->term);
+}
+
+/* In the generation at its end, and in a worker, which has no use for any of it. */
+static void clear(struct generation *generation)
+{
+    cc_workers_clear(&generation->workers);
+    ev_signal_stop(generation->loop, &generation->term);
+    ev_loop_destroy(generation->loop);
+    close(generation->setup->channel);
+}
+
+static int become_worker(struct generation *generation, int number, int channel)
+{
+    const struct cc_generation_setup *setup = generation->setup;
+    struct cc_worker_setup worker = {
+        .launch = setup->launch,
+        .board = setup->board,
+        .number = number,
+        .channel = channel,
+        .must_load = setup->launch->settings->process.need_app ||
+                     (setup->must_load && !generation->workers.served),
+    };
+
+    clear(generation);
+    int code = cc_worker_run(&worker, &generation->held);
+    close(channel);
+    return code;
+}
+
+/* Waits for the next event, and no longer than until something is due. */
+static void wait_for_event(struct generation *generation)
+{
+    double seconds = cc_workers_wake_in(&generation->workers);
+
+    ev_timer_stop(generation->loop, &generation->wake);
+    if (seconds >= 0) {
+        ev_now_update(generation->loop);
+        ev_timer_set(&generation->wake, seconds, 0);
+        ev_timer_start(generation->loop, &generation->wake);
+    }
+    ev_run(generation->loop, EVRUN_ONCE);
+}
+
+/* Forks happen here, between two runs of the loop and not inside its callbacks, so that the child
+ * can drop the loop. */
+static int keep_workers(struct generation *generation)
+{
+    struct cc_workers *workers = &generation->workers;
+    int channel;
+
+    for (;;) {
+        int number = cc_workers_start_due(workers, &generation->held, &channel);
+        if (number != 0)
+            return become_worker(generation, number, channel);
+        if (workers->stopping && cc_workers_alive(workers) == 0)
+            break;
+        wait_for_event(generation);
+    }
+    int code = workers->app_failed ? CC_EXIT_NO_APP : CC_EXIT_OK;
+    clear(generation);
+    cc_app_unload(&generation->held);
+    return code;
+}
+
+int cc_generation_run(const struct cc_generation_setup *setup)
+{
+    const struct cc_process_settings *process = &setup->launch->settings->process;
+    struct generation generation = {.setup = setup};
+    struct cc_err err;
+
+    if (!cc_surroundings_env(&process->env, &err) ||
+        !cc_surroundings_chdir(process->chdir, false, &err)) {
+        cc_log(CC_LOG_ERROR, "%s", err.text);
+        close(setup->channel);
+        return CC_EXIT_SYSTEM;
+    }
+    if (!process->lazy_apps && !cc_app_load(&generation.held, setup->launch, setup->must_load) &&
+        setup->must_load) {
+        close(setup->channel);
+        return CC_EXIT_NO_APP;
+    }
+    begin(&generation);
+    return keep_workers(&generation);
+}

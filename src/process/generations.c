@@ -1,0 +1,219 @@
+/* See generations.h. */
+#include "process/generations.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "log/log.h"
+#include "process/channel.h"
+#include "process/generation.h"
+#include "process/spawn.h"
+
+#define OF(at) CC_CONTAINER(at, struct cc_generation, link)
+
+void cc_generations_init(struct cc_generations *all, const struct cc_launch *launch,
+                         struct ev_loop *loop)
+{
+    *all = (struct cc_generations){.launch = launch, .loop = loop};
+    cc_link_init(&all->list);
+}
+
+static void let_go(struct cc_generation *generation)
+{
+    ev_io_stop(generation->all->loop, &generation->messages);
+    if (generation->channel >= 0)
+        close(generation->channel);
+    generation->channel = -1;
+}
+
+static void forget(struct cc_generation *generation, const struct cc_scoreboard *kept)
+{
+    let_go(generation);
+    cc_link_remove(&generation->link);
+    if (generation->board != kept)
+        cc_scoreboard_free(generation->board);
+    free(generation->workers);
+    free(generation);
+}
+
+void cc_generations_clear(struct cc_generations *all, const struct cc_scoreboard *kept)
+{
+    while (!cc_link_alone(&all->list))
+        forget(OF(all->list.next), kept);
+}
+
+static void note(struct cc_generation *generation, const struct cc_message *message)
+{
+    int at = message->worker - 1;
+
+    if (message->kind == CC_MESSAGE_READY && generation->state == CC_GENERATION_STARTING)
+        generation->state = CC_GENERATION_SERVING;
+    if (at < 0 || at >= generation->n_workers)
+        return;
+    if (message->kind == CC_MESSAGE_STARTED)
+        generation->workers[at] = message->pid;
+    else if (message->kind == CC_MESSAGE_ENDED)
+        generation->workers[at] = 0;
+}
+
+void cc_generation_listen(struct cc_generation *generation)
+{
+    struct cc_message message;
+    enum cc_received got;
+
+    while ((got = cc_channel_receive(generation->channel, &message)) == CC_RECEIVED)
+        note(generation, &message);
+    if (got == CC_RECEIVED_GONE)
+        ev_io_stop(generation->all->loop, &generation->messages); /* SIGCHLD will say the rest */
+}
+
+static void on_message(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    (void)loop;
+    (void)events;
+    cc_generation_listen(watcher->data);
+}
+
+static struct cc_generation *add(struct cc_generations *all, struct cc_scoreboard *board,
+                                 int channel)
+{
+    struct cc_generation *generation = cc_alloc_zeroed(1, sizeof *generation);
+
+    generation->all = all;
+    generation->number = ++all->started;
+    generation->channel = channel;
+    generation->board = board;
+    generation->n_workers = board->workers;
+    generation->workers = cc_alloc_zeroed((size_t)board->workers, sizeof *generation->workers);
+    generation->started_ns = cc_clock_ns();
+    ev_io_init(&generation->messages, on_message, channel, EV_READ);
+    generation->messages.data = generation;
+    cc_link_add(&all->list, &generation->link);
+    return generation;
+}
+
+struct cc_generation *cc_generations_start(struct cc_generations *all,
+                                           struct cc_generation_setup *born)
+{
+    const struct cc_settings *settings = all->launch->settings;
+    struct cc_scoreboard *board =
+        cc_scoreboard_new((int)settings->process.processes, (int)settings->server.threads);
+    char name[16];
+    int ends[2];
+
+    born->number = 0;
+    if (board == NULL || !cc_channel_open(ends)) {
+        cc_log(CC_LOG_ERROR, "a generation cannot be started: %s", strerror(errno));
+        cc_scoreboard_free(board);
+        return NULL;
+    }
+    struct cc_generation *generation = add(all, board, ends[0]);
+    snprintf(name, sizeof name, "cc-app-%d", generation->number);
+    generation->pid = cc_spawn(name);
+    if (generation->pid == 0) {
+        born->launch = all->launch;
+        born->board = board;
+        born->number = generation->number;
+        born->channel = ends[1];
+        return NULL;
+    }
+    close(ends[1]);
+    if (generation->pid < 0) {
+        cc_log(CC_LOG_ERROR, "a generation cannot be started: fork: %s", strerror(errno));
+        forget(generation, NULL);
+        return NULL;
+    }
+    ev_io_start(all->loop, &generation->messages);
+    return generation;
+}
+
+void cc_generation_kill(struct cc_generation *generation)
+{
+    /* Its workers go with it (PR_SET_PDEATHSIG); see cc_generations_reaped() for the rest. */
+    if (generation->pid != 0)
+        kill(generation->pid, SIGKILL);
+}
+
+void cc_generation_stop(struct cc_generation *generation)
+{
+    bool serves = generation->state == CC_GENERATION_SERVING;
+
+    /* While it starts, some of its workers may serve already. */
+    for (int i = 0; i < generation->n_workers; i++)
+        serves = serves || generation->workers[i] != 0;
+    if (generation->state < CC_GENERATION_STOPPING)
+        generation->state = CC_GENERATION_STOPPING;
+    if (!serves ||
+        !cc_channel_send(generation->channel, (struct cc_message){.kind = CC_MESSAGE_STOP}))
+        cc_generation_kill(generation);
+}
+
+struct cc_generation *cc_generations_find(const struct cc_generations *all,
+                                          enum cc_generation_state state)
+{
+    for (struct cc_link *link = all->list.prev; link != &all->list; link = link->prev)
+        if (OF(link)->state == state)
+            return OF(link);
+    return NULL;
+}
+
+struct cc_generation *cc_generations_of(const struct cc_generations *all, pid_t pid)
+{
+    for (struct cc_link *link = all->list.next; link != &all->list; link = link->next)
+        if (OF(link)->pid == pid)
+            return OF(link);
+    return NULL;
+}
+
+/* What it left behind has become our child (we are the subreaper). A pid that is not ours was
+ * reaped before its parent could say so, and may be anybody's by now. */
+static bool is_our_child(pid_t pid)
+{
+    siginfo_t info;
+
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+void cc_generation_bereave(struct cc_generation *generation)
+{
+    let_go(generation);
+    generation->state = CC_GENERATION_DEAD;
+    generation->pid = 0;
+    for (int i = 0; i < generation->n_workers; i++)
+        if (generation->workers[i] != 0 && is_our_child(generation->workers[i]))
+            kill(generation->workers[i], SIGKILL);
+        else
+            generation->workers[i] = 0;
+}
+
+void cc_generations_reaped(struct cc_generations *all, pid_t pid)
+{
+    for (struct cc_link *link = all->list.next; link != &all->list; link = link->next) {
+        struct cc_generation *generation = OF(link);
+        for (int i = 0; i < generation->n_workers && generation->state == CC_GENERATION_DEAD; i++)
+            if (generation->workers[i] == pid)
+                generation->workers[i] = 0;
+    }
+}
+
+void cc_generations_bury(struct cc_generations *all)
+{
+    struct cc_link *next;
+
+    for (struct cc_link *link = all->list.next; link != &all->list; link = next) {
+        struct cc_generation *generation = OF(link);
+        int left = 0;
+        next = link->next;
+        for (int i = 0; i < generation->n_workers; i++)
+            left += generation->workers[i] != 0;
+        if (generation->state == CC_GENERATION_DEAD && left == 0)
+            forget(generation, NULL);
+    }
+}

@@ -1,0 +1,72 @@
+/* The generations that live, as the master keeps them, with the workers that each has forked.
+ * Owned by the master; one thread. */
+#ifndef CC_PROCESS_GENERATIONS_H
+#define CC_PROCESS_GENERATIONS_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/list.h"
+#include "process/generation.h"
+#include "process/process.h"
+#include "stats/scoreboard.h"
+
+enum cc_generation_state {
+    CC_GENERATION_STARTING, /* loads the app, forks its workers */
+    CC_GENERATION_SERVING,
+    CC_GENERATION_STOPPING, /* was told to finish */
+    CC_GENERATION_DEAD,     /* reaped; kept until its workers are reaped too */
+};
+
+struct cc_generations;
+
+struct cc_generation {
+    struct cc_link link;
+    struct cc_generations *all;
+    enum cc_generation_state state;
+    int number; /* counts from 1 */
+    pid_t pid;  /* 0: reaped */
+    int channel;
+    ev_io messages;
+    int64_t started_ns;
+    struct cc_scoreboard *board;
+    pid_t *workers; /* by number - 1; 0: not running */
+    int n_workers;
+};
+
+struct cc_generations {
+    struct cc_link list; /* oldest first */
+    struct ev_loop *loop;
+    const struct cc_launch *launch;
+    int started; /* how many there have been */
+};
+
+void cc_generations_init(struct cc_generations *all, const struct cc_launch *launch,
+                         struct ev_loop *loop);
+/* Frees all of it without touching the processes. kept: a scoreboard that stays mapped, or NULL. */
+void cc_generations_clear(struct cc_generations *all, const struct cc_scoreboard *kept);
+/* Forks one. In the parent: the new one, or NULL (the log has said why). In the child: NULL too,
+ * and *born is filled for cc_generation_run() but for what the caller knows; born->number is 0 in
+ * the parent. */
+struct cc_generation *cc_generations_start(struct cc_generations *all,
+                                           struct cc_generation_setup *born);
+/* Tells it to finish and end. One that does not serve yet is killed. */
+void cc_generation_stop(struct cc_generation *generation);
+void cc_generation_kill(struct cc_generation *generation);
+/* The one of this state that was started last, or NULL. */
+struct cc_generation *cc_generations_find(const struct cc_generations *all,
+                                          enum cc_generation_state state);
+/* The one with this pid, or NULL. */
+struct cc_generation *cc_generations_of(const struct cc_generations *all, pid_t pid);
+/* Reads what it has said so far. */
+void cc_generation_listen(struct cc_generation *generation);
+/* It was reaped: what it left of its workers is killed. */
+void cc_generation_bereave(struct cc_generation *generation);
+/* A child that is no generation was reaped: a worker that outlived its generation, or a stray. */
+void cc_generations_reaped(struct cc_generations *all, pid_t pid);
+/* Forgets the dead whose workers are gone as well. */
+void cc_generations_bury(struct cc_generations *all);
+
+#endif

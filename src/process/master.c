@@ -1,0 +1,204 @@
+/* See master.h. The loop, signals and the end; what to start and stop is decided in reload.c. */
+#include "process/master.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "log/log.h"
+#include "process/generation.h"
+#include "process/master_state.h"
+
+/* How long killed processes may take to go; only one that hangs in the kernel takes longer. */
+#define KILL_PATIENCE_S 5.0
+
+enum { ON_TERM, ON_INT, ON_QUIT, ON_HUP, ON_CHILD, N_SIGNALS };
+
+struct watchers {
+    ev_signal signals[N_SIGNALS];
+    ev_timer wake;  /* a generation is due */
+    ev_timer mercy; /* the end of patience with those that stop */
+};
+
+static void kill_all(struct cc_master *master)
+{
+    struct cc_link *list = &master->generations.list;
+
+    master->killing = true;
+    for (struct cc_link *link = list->next; link != list; link = link->next)
+        cc_generation_kill(CC_CONTAINER(link, struct cc_generation, link));
+}
+
+static void stop_all(struct cc_master *master)
+{
+    struct cc_link *list = &master->generations.list;
+
+    master->stopping = true;
+    for (struct cc_link *link = list->next; link != list; link = link->next)
+        cc_generation_stop(CC_CONTAINER(link, struct cc_generation, link));
+}
+
+static void begin_stop(struct cc_master *master, struct watchers *watchers, int number)
+{
+    int64_t mercy = master->launch->settings->process.worker_mercy;
+    bool at_once = master->stopping || number == SIGQUIT;
+
+    cc_log(CC_LOG_INFO, "SIG%s: stopping%s", sigabbrev_np(number),
+           at_once ? " at once" : "; running requests may finish");
+    if (!at_once) {
+        stop_all(master);
+        ev_timer_set(&watchers->mercy, (double)mercy, 0);
+        ev_timer_start(master->loop, &watchers->mercy);
+        return;
+    }
+    master->stopping = true;
+    kill_all(master);
+    ev_timer_stop(master->loop, &watchers->mercy);
+    ev_timer_set(&watchers->mercy, KILL_PATIENCE_S, 0);
+    ev_timer_start(master->loop, &watchers->mercy);
+}
+
+static void on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
+{
+    struct cc_master *master = ev_userdata(loop);
+
+    (void)events;
+    if (watcher->signum == SIGHUP)
+        cc_master_ask_reload(master);
+    else
+        begin_stop(master, watcher->data, watcher->signum);
+}
+
+static void on_mercy(struct ev_loop *loop, ev_timer *watcher, int events)
+{
+    struct cc_master *master = ev_userdata(loop);
+
+    (void)events;
+    if (master->killing) {
+        cc_log(CC_LOG_ERROR, "a killed process does not go (it hangs in the kernel); leaving it");
+        cc_generations_clear(&master->generations, NULL);
+        return;
+    }
+    cc_log(CC_LOG_WARN, "requests are still running after %d seconds: killed",
+           (int)master->launch->settings->process.worker_mercy);
+    kill_all(master);
+    ev_timer_set(watcher, KILL_PATIENCE_S, 0);
+    ev_timer_start(loop, watcher);
+}
+
+static void on_child(struct ev_loop *loop, ev_signal *watcher, int events)
+{
+    struct cc_master *master = ev_userdata(loop);
+    int status;
+    pid_t pid;
+
+    (void)watcher;
+    (void)events;
+    /* Any child: as process 1 of a container, and as the subreaper of what a generation leaves. */
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        struct cc_generation *generation = cc_generations_of(&master->generations, pid);
+        if (generation == NULL) {
+            cc_generations_reaped(&master->generations, pid);
+            continue;
+        }
+        cc_generation_listen(generation);
+        cc_master_generation_died(master, generation, status);
+        cc_generation_bereave(generation);
+    }
+}
+
+static void on_wake(struct ev_loop *loop, ev_timer *watcher, int events)
+{
+    (void)loop;
+    (void)watcher;
+    (void)events; /* ev_run() returns: that is all */
+}
+
+static void begin(struct cc_master *master, struct watchers *watchers)
+{
+    static const int numbers[N_SIGNALS] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGCHLD};
+
+    master->loop = ev_loop_new(EVFLAG_NOENV);
+    ev_set_userdata(master->loop, master);
+    cc_generations_init(&master->generations, master->launch, master->loop);
+    for (int i = 0; i < N_SIGNALS; i++) {
+        ev_signal_init(&watchers->signals[i], i == ON_CHILD ? on_child : on_signal, numbers[i]);
+        watchers->signals[i].data = watchers;
+        ev_signal_start(master->loop, &watchers->signals[i]);
+    }
+    ev_timer_init(&watchers->wake, on_wake, 0, 0);
+    ev_timer_init(&watchers->mercy, on_mercy, 0, 0);
+    /* Workers whose generation dies become ours to reap, and not those of process 1. */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+/* Also in a child, which has none of this. */
+static void clear(struct cc_master *master, struct watchers *watchers,
+                  const struct cc_scoreboard *kept)
+{
+    cc_generations_clear(&master->generations, kept);
+    for (int i = 0; i < N_SIGNALS; i++)
+        ev_signal_stop(master->loop, &watchers->signals[i]);
+    ev_loop_destroy(master->loop);
+}
+
+static void wait_for_event(struct cc_master *master, struct watchers *watchers)
+{
+    double seconds = cc_master_wake_in(master);
+
+    ev_timer_stop(master->loop, &watchers->wake);
+    if (seconds >= 0) {
+        ev_now_update(master->loop);
+        ev_timer_set(&watchers->wake, seconds, 0);
+        ev_timer_start(master->loop, &watchers->wake);
+    }
+    ev_run(master->loop, EVRUN_ONCE);
+}
+
+/* True in the child: *born is what it shall be. */
+static bool start_wanted(struct cc_master *master, struct cc_generation_setup *born)
+{
+    bool must_load;
+
+    if (!cc_master_wants_generation(master, &must_load))
+        return false;
+    if (master->reload && master->served)
+        cc_log(CC_LOG_INFO, "reload: starting generation %d", master->generations.started + 1);
+    master->reload = false;
+    struct cc_generation *generation = cc_generations_start(&master->generations, born);
+    if (born->number != 0) {
+        born->must_load = must_load;
+        return true;
+    }
+    if (generation == NULL)
+        cc_master_cannot_start(master);
+    return false;
+}
+
+int cc_master_run(const struct cc_launch *launch)
+{
+    struct cc_master master = {.launch = launch};
+    struct watchers watchers;
+    struct cc_generation_setup born;
+
+    begin(&master, &watchers);
+    for (;;) {
+        cc_master_take_over(&master);
+        cc_generations_bury(&master.generations);
+        if (master.stopping && cc_link_alone(&master.generations.list))
+            break;
+        /* Forks happen here and not inside the loop's callbacks, so that the child can drop it. */
+        if (start_wanted(&master, &born)) {
+            clear(&master, &watchers, born.board);
+            int code = cc_generation_run(&born);
+            cc_scoreboard_free(born.board);
+            return code;
+        }
+        wait_for_event(&master, &watchers);
+    }
+    clear(&master, &watchers, NULL);
+    return master.code;
+}

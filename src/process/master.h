@@ -1,0 +1,11 @@
+/* The master: starts generations and keeps one alive, reloads, stops. Never runs app code. */
+#ifndef CC_PROCESS_MASTER_H
+#define CC_PROCESS_MASTER_H
+
+#include "process/process.h"
+
+/* Serves until it is told to stop, with no child left. Returns the exit code; in each forked child
+ * too, at that child's end. */
+int cc_master_run(const struct cc_launch *launch);
+
+#endif
