@@ -1,13 +1,7 @@
-/* See alone.h. With one thread the app runs on the thread that holds the loop, so a request that
- * hangs would keep a signal from being seen. Hence a thread of its own for signals: the handler
- * writes a byte, the thread reads it. */
+/* See alone.h. */
 #include "process/alone.h"
 
-#include <errno.h>
 #include <ev.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,38 +12,21 @@
 #include "server/server.h"
 #include "stats/scoreboard.h"
 
-/* Of the handler: it has no other way to know. Set before it is installed. */
-static int signal_pipe = -1;
+enum { N_SIGNALS = 4 };
 
+/* Its callbacks run on whichever of the server's threads holds the loop, one at a time; there is
+ * always one that holds it, also while the app's threads are busy. */
 struct alone {
     const struct cc_launch *launch;
     struct cc_server *server;
-    ev_async stop; /* the signal thread's way to the loop */
-    int pipe[2];
-    pthread_t thread;
+    ev_signal signals[N_SIGNALS];
+    ev_timer mercy;
+    bool stopping;
     void (*tidy)(void *data);
     void *data;
 };
 
-static void on_signal(int number)
-{
-    unsigned char byte = (unsigned char)number;
-    int saved = errno;
-    ssize_t written = write(signal_pipe, &byte, 1);
-
-    (void)written; /* full: a stop is under way many times over */
-    errno = saved;
-}
-
-static void on_stop(struct ev_loop *loop, ev_async *watcher, int events)
-{
-    struct alone *alone = watcher->data;
-
-    (void)loop;
-    (void)events;
-    cc_server_stop(alone->server);
-}
-
+/* The app's threads cannot be stopped, so nothing that they use may be freed. */
 static void end_at_once(struct alone *alone, const char *why)
 {
     cc_log(CC_LOG_WARN, "%s: ending with requests still running", why);
@@ -57,74 +34,54 @@ static void end_at_once(struct alone *alone, const char *why)
     _exit(CC_EXIT_OK);
 }
 
-/* The signal thread. A byte is a signal's number; 0: serving is over. */
-static void *watch_signals(void *data)
+static void on_mercy(struct ev_loop *loop, ev_timer *watcher, int events)
 {
-    struct alone *alone = data;
-    int mercy_ms = (int)alone->launch->settings->process.worker_mercy * 1000;
-    struct pollfd readable = {.fd = alone->pipe[0], .events = POLLIN};
-    bool stopping = false;
-    unsigned char number;
+    (void)loop;
+    (void)events;
+    end_at_once(watcher->data, "out of patience");
+}
 
-    for (;;) {
-        if (poll(&readable, 1, stopping ? mercy_ms : -1) == 0)
-            end_at_once(alone, "out of patience");
-        if (read(alone->pipe[0], &number, 1) != 1)
-            continue;
-        if (number == 0)
-            return NULL;
-        if (number == SIGHUP) {
-            cc_log(CC_LOG_WARN, "SIGHUP: a reload needs a master (master = true); going on");
-            continue;
-        }
-        if (stopping || number == SIGQUIT)
-            end_at_once(alone, "stopping at once");
-        stopping = true;
-        cc_log(CC_LOG_INFO, "SIG%s: stopping; running requests may finish", sigabbrev_np(number));
-        ev_async_send(cc_server_loop(alone->server), &alone->stop);
+static void on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
+{
+    struct alone *alone = watcher->data;
+
+    (void)events;
+    if (watcher->signum == SIGHUP) {
+        cc_log(CC_LOG_WARN, "SIGHUP: a reload needs a master (master = true); going on");
+        return;
     }
+    if (alone->stopping || watcher->signum == SIGQUIT)
+        end_at_once(alone, "stopping at once");
+    alone->stopping = true;
+    cc_log(CC_LOG_INFO, "SIG%s: stopping; running requests may finish",
+           sigabbrev_np(watcher->signum));
+    ev_timer_start(loop, &alone->mercy);
+    cc_server_stop(alone->server);
 }
 
-static bool start_watching(struct alone *alone)
+static void start_watching(struct alone *alone)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigset_t all, before;
+    static const int numbers[N_SIGNALS] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
+    struct ev_loop *loop = cc_server_loop(alone->server);
 
-    if (pipe2(alone->pipe, O_CLOEXEC) != 0)
-        return false;
-    signal_pipe = alone->pipe[1];
-    ev_async_init(&alone->stop, on_stop);
-    alone->stop.data = alone;
-    ev_async_start(cc_server_loop(alone->server), &alone->stop);
-    /* The thread takes no signal itself: the app's code may wait for one to interrupt a call. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    errno = pthread_create(&alone->thread, NULL, watch_signals, alone);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (errno != 0)
-        return false;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        sigaction(numbers[i], &action, NULL);
-    return true;
+    for (int i = 0; i < N_SIGNALS; i++) {
+        ev_signal_init(&alone->signals[i], on_signal, numbers[i]);
+        alone->signals[i].data = alone;
+        ev_signal_start(loop, &alone->signals[i]);
+    }
+    ev_timer_init(&alone->mercy, on_mercy, (double)alone->launch->settings->process.worker_mercy,
+                  0);
+    alone->mercy.data = alone;
 }
 
+/* From here on another signal has its default effect, which is to end. */
 static void stop_watching(struct alone *alone)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
-    ssize_t written;
+    struct ev_loop *loop = cc_server_loop(alone->server);
 
-    /* The end is near; another signal would only leave things half done. */
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        sigaction(numbers[i], &ignore, NULL);
-    do
-        written = write(alone->pipe[1], "", 1);
-    while (written < 0 && errno == EINTR);
-    pthread_join(alone->thread, NULL);
-    ev_async_stop(cc_server_loop(alone->server), &alone->stop);
-    close(alone->pipe[0]);
-    close(alone->pipe[1]);
+    for (int i = 0; i < N_SIGNALS; i++)
+        ev_signal_stop(loop, &alone->signals[i]);
+    ev_timer_stop(loop, &alone->mercy);
 }
 
 static int serve(struct alone *alone, struct cc_app_held *held, struct cc_scoreboard *board)
@@ -143,10 +100,11 @@ static int serve(struct alone *alone, struct cc_app_held *held, struct cc_scoreb
     };
 
     alone->server = cc_server_new(&setup);
-    if (alone->server == NULL || !start_watching(alone)) {
-        cc_log(CC_LOG_ERROR, "the server cannot be made: %s", strerror(errno));
+    if (alone->server == NULL) {
+        cc_log(CC_LOG_ERROR, "the server cannot be made");
         return CC_EXIT_SYSTEM;
     }
+    start_watching(alone);
     cc_log(CC_LOG_INFO, "ready, without a master");
     cc_server_run(alone->server);
     stop_watching(alone);

@@ -178,7 +178,7 @@ static bool start_wanted(struct cc_master *master, struct cc_generation_setup *b
     return false;
 }
 
-int cc_master_run(const struct cc_launch *launch)
+int cc_master_run(const struct cc_launch *launch, void (*in_child)(void *data), void *data)
 {
     struct cc_master master = {.launch = launch};
     struct watchers watchers;
@@ -192,6 +192,7 @@ int cc_master_run(const struct cc_launch *launch)
             break;
         /* Forks happen here and not inside the loop's callbacks, so that the child can drop it. */
         if (start_wanted(&master, &born)) {
+            in_child(data);
             clear(&master, &watchers, born.board);
             int code = cc_generation_run(&born);
             cc_scoreboard_free(born.board);

@@ -5,7 +5,8 @@
 #include "process/process.h"
 
 /* Serves until it is told to stop, with no child left. Returns the exit code; in each forked child
- * too, at that child's end. */
-int cc_master_run(const struct cc_launch *launch);
+ * too, at that child's end. in_child(data) is called first in each, to let go of what only the
+ * master needs. */
+int cc_master_run(const struct cc_launch *launch, void (*in_child)(void *data), void *data);
 
 #endif

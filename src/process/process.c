@@ -36,6 +36,16 @@ static void tidy(struct traces *traces, bool remove)
         cc_listeners_unlink(traces->launch->listeners);
 }
 
+static void forget(void *data)
+{
+    struct traces *traces = data;
+
+    cc_pidfile_forget(&traces->pidfile);
+    if (traces->start_folder >= 0)
+        close(traces->start_folder);
+    traces->start_folder = -1;
+}
+
 static void tidy_in_a_hurry(void *data)
 {
     struct traces *traces = data;
@@ -90,17 +100,14 @@ int cc_process_run(const struct cc_launch *launch)
         cc_log(CC_LOG_ERROR, "%s", err.text);
     } else {
         say_start(process);
-        code = process->master ? cc_master_run(launch)
+        code = process->master ? cc_master_run(launch, forget, &traces)
                                : cc_alone_run(launch, tidy_in_a_hurry, &traces);
     }
-    if (getpid() != traces.owner) {
-        cc_pidfile_forget(&traces.pidfile);
-    } else {
+    if (getpid() == traces.owner) {
         tidy(&traces, process->vacuum || !settled);
         if (settled)
             cc_log(CC_LOG_INFO, "stopped");
     }
-    if (traces.start_folder >= 0)
-        close(traces.start_folder);
+    forget(&traces);
     return code;
 }

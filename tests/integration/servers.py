@@ -117,8 +117,6 @@ class Server:
         if not self.options.get("master") and int(self.options.get("processes") or 1) == 1:
             return [self.pid]
         below = processes.children(self.pid)
-        if self.options.get("lazy-apps"):
-            return below
         return sorted(worker for app in below for worker in processes.children(app))
 
     # -- talking to it
