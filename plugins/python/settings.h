@@ -1,0 +1,22 @@
+/* What the options of the Python plugin fill; constant once the app is loaded. */
+#ifndef CC_PYTHON_SETTINGS_H
+#define CC_PYTHON_SETTINGS_H
+
+#include "config/option.h"
+
+struct cc_python_settings {
+    char *module;               /* pkg.mod or pkg.mod:callable */
+    char *wsgi_file;            /* path of a Python file; module goes before it */
+    char *callable;             /* name in the module: a dotted path, with () it is called */
+    char *home;                 /* virtualenv, or prefix of an installation */
+    struct cc_texts pythonpath; /* folders (patterns too) for sys.path; the last one comes first */
+    char *pyargv;               /* words of sys.argv after the first */
+    int64_t optimize;           /* as python -O */
+    bool disable_file_wrapper;  /* leaves wsgi.file_wrapper out of environ */
+    bool single_interpreter;    /* no effect: there is only one */
+    bool enable_threads;        /* no effect: threads always work */
+};
+
+extern const struct cc_option_table cc_python_options;
+
+#endif
