@@ -59,12 +59,12 @@ static bool broke(struct cc_http_state *state)
     return false;
 }
 
-static void make_ready(struct cc_http_state *state)
+/* Once ready() has been called the connection may be another thread's, so this comes last. */
+static void hand_over(struct cc_http_state *state)
 {
     struct cc_request *request = state->request;
 
     state->request = NULL;
-    state->step = REPLY;
     state->session->phase = CC_PHASE_IDLE;
     state->session->ready(state->session, request);
 }
@@ -79,7 +79,7 @@ static bool start_body(struct cc_http_state *state, const struct cc_http_framing
         return cc_fail_status(err, 413, "a body of %llu bytes is announced; limit-post allows %lld",
                               (unsigned long long)framing->length, (long long)limit);
     if (!framing->chunked && framing->length == 0) {
-        make_ready(state);
+        state->step = REPLY;
         return true;
     }
     /* RFC 9110 10.1.1 lets this be left out when some of the body is here already; sending it
@@ -154,7 +154,7 @@ static size_t feed_length(struct cc_http_state *state, struct cc_span bytes, str
         return SIZE_MAX;
     state->body.left -= len;
     if (state->body.left == 0)
-        make_ready(state);
+        state->step = REPLY;
     return len;
 }
 
@@ -170,7 +170,7 @@ static size_t feed_chunks(struct cc_http_state *state, struct cc_span bytes, str
         !state->session->body(state->session, state->request, data.at, data.len, err))
         return SIZE_MAX;
     if (chunked->done)
-        make_ready(state);
+        state->step = REPLY;
     return took;
 }
 
@@ -192,6 +192,10 @@ static bool http_feed(void *pointer, const char *bytes, size_t len, size_t *used
         if (took == SIZE_MAX)
             return broke(state);
         *used += took;
+        if (state->step == REPLY) {
+            hand_over(state);
+            return true;
+        }
     }
     return state->step != BROKEN;
 }

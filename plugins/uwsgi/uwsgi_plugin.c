@@ -48,12 +48,12 @@ static void uwsgi_close(void *pointer)
     free(state);
 }
 
-static void make_ready(struct cc_uwsgi_state *state)
+/* Once ready() has been called the connection may be another thread's, so this comes last. */
+static void hand_over(struct cc_uwsgi_state *state)
 {
     struct cc_request *request = state->request;
 
     state->request = NULL;
-    state->step = REPLY;
     state->session->phase = CC_PHASE_IDLE;
     state->session->ready(state->session, request);
 }
@@ -88,10 +88,8 @@ static bool read_vars(struct cc_uwsgi_state *state, struct cc_span data, struct 
                               (unsigned long long)length, (long long)limit);
     state->reply.to_head = cc_span_equal(state->request->method, CC_SPAN("HEAD"));
     state->left = length;
-    state->step = BODY;
+    state->step = length == 0 ? REPLY : BODY;
     session->phase = CC_PHASE_BODY;
-    if (length == 0)
-        make_ready(state);
     return true;
 }
 
@@ -151,7 +149,7 @@ static bool feed_body(struct cc_uwsgi_state *state, struct cc_span bytes, size_t
         return false;
     state->left -= *took;
     if (state->left == 0)
-        make_ready(state);
+        state->step = REPLY;
     return true;
 }
 
@@ -172,6 +170,10 @@ static bool uwsgi_feed(void *pointer, const char *bytes, size_t len, size_t *use
         else
             fine = feed_body(state, rest, &took, err);
         *used += took;
+        if (fine && state->step == REPLY) {
+            hand_over(state);
+            return true;
+        }
     }
     if (!fine)
         state->step = BROKEN;

@@ -10,4 +10,19 @@
 void feed_in_every_split(struct fake_session *fake, const struct cc_protocol *protocol,
                          const void *settings, struct cc_span bytes);
 
+/* Bytes that begin a connection, and the status that they are refused with. */
+struct refusal {
+    int status;
+    const char *bytes;
+    size_t len;
+};
+#define CC_REFUSAL(status, text)                                                                   \
+    {                                                                                              \
+        (status), (text), sizeof(text) - 1                                                         \
+    }
+/* Fails the cmocka test where one of them is not refused so in every split, before any request,
+ * with an answer of that status that closes the connection (or none, for status 0). */
+void refuse_each(const struct cc_protocol *protocol, const void *settings,
+                 const struct refusal *cases, size_t count);
+
 #endif

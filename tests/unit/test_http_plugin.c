@@ -2,6 +2,7 @@
 #include "cc_test.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "http/http_settings.h"
 #include "plugin/abi.h"
@@ -11,288 +12,436 @@ extern const struct cc_plugin cc_plugin;
 
 static const struct cc_http_settings defaults = {65536, 16384, 100, 0};
 
-#define HOST "Host: a\r\n"
-
-/* What a connection's first bytes must lead to. */
-struct refusal {
-    int status;
-    const char *bytes;
-    size_t len; /* 0: of the text */
-};
-
-static void refuse_each(const struct refusal *cases, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct fake_session fake;
-        size_t len = cases[i].len == 0 ? strlen(cases[i].bytes) : cases[i].len;
-        char expected[32];
-        feed_in_every_split(&fake, cc_plugin.ops.protocol, &defaults,
-                            (struct cc_span){cases[i].bytes, len});
-        if (fake.fate != FAKE_REFUSED || fake.err.status != cases[i].status || fake.requests != 0)
-            fail_msg("expected %d for\n%s\ngot fate %d, %d %s", cases[i].status, cases[i].bytes,
-                     fake.fate, fake.err.status, fake.err.text);
-        snprintf(expected, sizeof expected, "HTTP/1.1 %d ", cases[i].status);
-        assert_memory_equal(fake.out.at, expected, strlen(expected));
-        assert_non_null(strstr(cc_buf_text(&fake.out), "\r\nConnection: close\r\n"));
-        fake_close(&fake);
-    }
-}
-#define REFUSE_EACH(cases) refuse_each(cases, sizeof(cases) / sizeof(cases)[0])
-
-#define BYTES(status, text)                                                                        \
+#define HOST            "Host: a\r\n"
+#define GET(path)       "GET " path " HTTP/1.1\r\n" HOST "\r\n"
+#define OLD(connection) "GET / HTTP/1.0\r\n" connection "\r\n"
+#define PIECES(...)     ((const char *const[]){__VA_ARGS__, NULL})
+#define HEADERS(...)                                                                               \
+    .headers = (const struct cc_pair[]){__VA_ARGS__},                                              \
+    .n_headers = sizeof((struct cc_pair[]){__VA_ARGS__}) / sizeof(struct cc_pair)
+#define HEADER(name, value)                                                                        \
     {                                                                                              \
-        (status), (text), sizeof(text) - 1                                                         \
+        {"" name, sizeof(name) - 1},                                                               \
+        {                                                                                          \
+            "" value, sizeof(value) - 1                                                            \
+        }                                                                                          \
     }
 
-static void wrong_request_lines(void **state)
+static void feed(struct fake_session *fake, struct cc_span bytes)
 {
-    static const struct refusal cases[] = {
-        BYTES(400, "GET  / HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET /  HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, " GET / HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET\t/ HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET /\tx HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET / HTTP/1.1 \r\n" HOST "\r\n"),
-        BYTES(400, "GET / x HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET /\r\n\r\n"),
-        BYTES(400, "GET\r\n\r\n"),
-        BYTES(400, "G(T / HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET / HTTP/1.\r\n" HOST "\r\n"),
-        BYTES(400, "GET / HTTP/1.11\r\n" HOST "\r\n"),
-        BYTES(400, "GET / http/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET / HTTP/x.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET / HTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET /\0 HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET /\x7f HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET /\rx HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET /a#b HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET /%zz HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET /%2 HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET /% HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET /a%00b HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET a HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET * HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET ftp://a/ HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET http:///x HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET http://u@a/ HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "GET a:443 HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(501, "CONNECT a:443 HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(505, "GET / HTTP/2.0\r\n" HOST "\r\n"),
-        BYTES(505, "GET / HTTP/0.9\r\n" HOST "\r\n"),
-        BYTES(505, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-        BYTES(400, "\r\n\r\nGET / HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "\nGET / HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "\rGET / HTTP/1.1\r\n" HOST "\r\n"),
-        BYTES(400, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
-        BYTES(400, "\x80\x2e\x01"),
-        BYTES(400, "\0"),
-    };
-    (void)state;
-    REFUSE_EACH(cases);
+    feed_in_every_split(fake, cc_plugin.ops.protocol, &defaults, bytes);
 }
 
-static void wrong_lines_and_names(void **state)
+static void body_is(struct fake_session *fake, const char *text)
 {
-#define WITH(line) "GET / HTTP/1.1\r\n" HOST line "\r\n"
-    static const struct refusal cases[] = {
-        BYTES(400, "GET / HTTP/1.1\n" HOST "\r\n"),
-        BYTES(400, "GET / HTTP/1.1\r\nHost: a\n\r\n"),
-        BYTES(400, "GET / HTTP/1.1\r\nHost: a\r\n\n"),
-        BYTES(400, "GET / HTTP/1.1\n\n"),
-        BYTES(400, WITH("X: a\rb\r\n")),
-        BYTES(400, WITH("X: a\r\r\n")),
-        BYTES(400, WITH("X\r: a\r\n")),
-        BYTES(400, WITH("X : a\r\n")),
-        BYTES(400, WITH("X\t: a\r\n")),
-        BYTES(400, WITH(" X: a\r\n")),
-        BYTES(400, WITH("X: a\r\n b\r\n")),
-        BYTES(400, WITH("X: a\r\n\tb\r\n")),
-        BYTES(400, WITH(": a\r\n")),
-        BYTES(400, WITH("X\r\n")),
-        BYTES(400, WITH("X Y: a\r\n")),
-        BYTES(400, WITH("X(: a\r\n")),
-        BYTES(400, WITH("X\0: a\r\n")),
-        BYTES(400, WITH("X\xe4: a\r\n")),
-        BYTES(400, WITH("X: a\0b\r\n")),
-        BYTES(400, WITH("X: a\x01z\r\n")),
-        BYTES(400, WITH("X: longer than eight \x7f bytes\r\n")),
-        BYTES(400, WITH("X_Y: a\x0b\r\n")),
-    };
-    (void)state;
-    REFUSE_EACH(cases);
+    assert_int_equal(fake->request.body.length, strlen(text));
+    assert_memory_equal(cc_buf_text(&fake->request.body.memory), text, strlen(text));
 }
 
-static void wrong_hosts(void **state)
-{
-#define HOSTED(value) "GET / HTTP/1.1\r\nHost: " value "\r\n\r\n"
-    static const struct refusal cases[] = {
-        BYTES(400, "GET / HTTP/1.1\r\n\r\n"),
-        BYTES(400, "GET http://a/ HTTP/1.1\r\n\r\n"),
-        BYTES(400, "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"),
-        BYTES(400, "GET / HTTP/1.0\r\nHost: a\r\nhost: b\r\n\r\n"),
-        BYTES(400, "GET / HTTP/1.0\r\nHost: a b\r\n\r\n"),
-        BYTES(400, HOSTED("")),
-        BYTES(400, HOSTED("a/b")),
-        BYTES(400, HOSTED("a, b")),
-        BYTES(400, HOSTED("u@a")),
-        BYTES(400, HOSTED("a:b")),
-        BYTES(400, HOSTED("a:65536")),
-        BYTES(400, HOSTED("a:1:2")),
-        BYTES(400, HOSTED(":80")),
-        BYTES(400, HOSTED("[::1")),
-        BYTES(400, HOSTED("[]")),
-        BYTES(400, HOSTED("[::1]x")),
-        BYTES(400, HOSTED("[::1]:x")),
-        BYTES(400, HOSTED("a%2")),
-        BYTES(400, HOSTED("a%zz")),
-        BYTES(400, HOSTED("\xc3\xa4")),
-    };
-    (void)state;
-    REFUSE_EACH(cases);
-}
-
-static void ambiguous_ends(void **state)
-{
-#define POSTED(lines) "POST / HTTP/1.1\r\n" HOST lines "\r\n0\r\n\r\n"
-    static const struct refusal cases[] = {
-        BYTES(400, POSTED("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n")),
-        BYTES(400, POSTED("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n")),
-        BYTES(400, POSTED("Content-Length: 5\r\nContent-Length: 5\r\n")),
-        BYTES(400, POSTED("Content-Length: 5\r\ncontent-length: 6\r\n")),
-        BYTES(400, POSTED("Content-Length: 5, 5\r\n")),
-        BYTES(400, POSTED("Content-Length:\r\n")),
-        BYTES(400, POSTED("Content-Length: +5\r\n")),
-        BYTES(400, POSTED("Content-Length: -5\r\n")),
-        BYTES(400, POSTED("Content-Length: 0x5\r\n")),
-        BYTES(400, POSTED("Content-Length: 5 5\r\n")),
-        BYTES(400, POSTED("Content-Length: 5a\r\n")),
-        BYTES(400, POSTED("Content-Length: 9223372036854775808\r\n")),
-        BYTES(400, POSTED("Content-Length: 18446744073709551621\r\n")),
-        BYTES(400, POSTED("Content-Length : 5\r\n")),
-        BYTES(501, POSTED("Transfer-Encoding: gzip, chunked\r\n")),
-        BYTES(501, POSTED("Transfer-Encoding: chunked, chunked\r\n")),
-        BYTES(501, POSTED("Transfer-Encoding: identity\r\n")),
-        BYTES(501, POSTED("Transfer-Encoding: xchunked\r\n")),
-        BYTES(501, POSTED("Transfer-Encoding: \"chunked\"\r\n")),
-        BYTES(501, POSTED("Transfer-Encoding:\r\n")),
-        BYTES(400, POSTED("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n")),
-        BYTES(400, POSTED("Transfer-Encoding:\x0b"
-                          "chunked\r\n")),
-        BYTES(400, "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
-        BYTES(417, POSTED("Expect: 200-ok\r\nContent-Length: 1\r\n")),
-        BYTES(417, POSTED("Expect: 100-continue, x\r\n")),
-    };
-    (void)state;
-    REFUSE_EACH(cases);
-}
-
-static void wrong_chunks(void **state)
-{
-#define CHUNKED(body) "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n" body
-    static const struct refusal cases[] = {
-        BYTES(400, CHUNKED("\r\n")),
-        BYTES(400, CHUNKED("x\r\n")),
-        BYTES(400, CHUNKED("0x5\r\nabcde\r\n0\r\n\r\n")),
-        BYTES(400, CHUNKED("-1\r\n")),
-        BYTES(400, CHUNKED(" 5\r\nabcde\r\n")),
-        BYTES(400, CHUNKED("5 \r\nabcde\r\n")),
-        BYTES(400, CHUNKED("5\nabcde\r\n")),
-        BYTES(400, CHUNKED("5\rabcde\r\n")),
-        BYTES(400, CHUNKED("5\r\nabcdef\r\n")),
-        BYTES(400, CHUNKED("5\r\nabcde\n")),
-        BYTES(400, CHUNKED("5\r\nabcde\rx")),
-        BYTES(400, CHUNKED("5\r\nabcde0\r\n\r\n")),
-        BYTES(400, CHUNKED("5;a\nb\r\n")),
-        BYTES(400, CHUNKED("5;a\0\r\n")),
-        BYTES(400, CHUNKED("5 x\r\n")),
-        BYTES(400, CHUNKED(";a\r\n")),
-        BYTES(400, CHUNKED("10000000000000000\r\n")),
-        BYTES(400, CHUNKED("fffffffffffffffff\r\n")),
-        BYTES(400, CHUNKED("0000000000000005\r\nabcde\r\n")),
-        BYTES(400, CHUNKED("0\r\nX\r\n\r\n")),
-        BYTES(400, CHUNKED("0\r\nX : a\r\n\r\n")),
-        BYTES(400, CHUNKED("0\r\nX: a\n\r\n")),
-        BYTES(400, CHUNKED("0\r\nX: a\r\n b\r\n\r\n")),
-        BYTES(400, CHUNKED("0\r\n: a\r\n\r\n")),
-        BYTES(400, CHUNKED("0\r\nX: \0\r\n\r\n")),
-        BYTES(400, CHUNKED("0\r\n\n")),
-        BYTES(400, CHUNKED("0\r\n\rx")),
-        BYTES(400, CHUNKED("0\n\n")),
-    };
-    (void)state;
-    REFUSE_EACH(cases);
-}
-
-static void a_get(void **state)
+static void bodies_with_a_length(void **state)
 {
     struct fake_session fake;
     (void)state;
 
-    feed_in_every_split(&fake, cc_plugin.ops.protocol, &defaults,
-                        CC_SPAN("GET /a%20b%2Fc/%E4?x=%20&y HTTP/1.1\r\n"
-                                "Host: [::1]:80\r\n"
-                                "Accept:\t text/html, */* \t\r\n"
-                                "X-Empty:\r\n"
-                                "Cookie: a=1\r\n"
-                                "x-list: 1\r\n"
-                                "COOKIE: b=2\r\n"
-                                "X-List: 2\r\n"
-                                "Content-Type: text/plain\r\n"
-                                "X-List:\r\n\r\n"));
-    assert_int_equal(fake.requests, 1);
+    feed(&fake, CC_SPAN("POST /1 HTTP/1.1\r\n" HOST "Content-Length: 005\r\n\r\nab\r\n\r"
+                        "PUT /2 HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n"
+                        "GET /3 HTTP/1.1\r\n" HOST "Content-Length: 3\r\n\r\nxyz"));
+    assert_int_equal(fake.requests, 3);
     assert_int_equal(fake.fate, FAKE_OPEN);
-    assert_string_equal(fake_var(&fake, "REQUEST_METHOD"), "GET");
-    assert_string_equal(fake_var(&fake, "REQUEST_URI"), "/a%20b%2Fc/%E4?x=%20&y");
-    assert_string_equal(fake_var(&fake, "SCRIPT_NAME"), "");
-    assert_string_equal(fake_var(&fake, "PATH_INFO"), "/a b/c/\xe4");
-    assert_string_equal(fake_var(&fake, "QUERY_STRING"), "x=%20&y");
-    assert_string_equal(fake_var(&fake, "SERVER_PROTOCOL"), "HTTP/1.1");
-    assert_string_equal(fake_var(&fake, "SERVER_NAME"), "example.org");
-    assert_string_equal(fake_var(&fake, "SERVER_PORT"), "8000");
-    assert_string_equal(fake_var(&fake, "REMOTE_ADDR"), "192.0.2.1");
-    assert_string_equal(fake_var(&fake, "REMOTE_PORT"), "4711");
-    assert_string_equal(fake_var(&fake, "HTTP_HOST"), "[::1]:80");
-    assert_string_equal(fake_var(&fake, "HTTP_ACCEPT"), "text/html, */*");
-    assert_string_equal(fake_var(&fake, "HTTP_X_EMPTY"), "");
-    assert_string_equal(fake_var(&fake, "HTTP_COOKIE"), "a=1; b=2");
-    assert_string_equal(fake_var(&fake, "HTTP_X_LIST"), "1, 2, ");
-    assert_string_equal(fake_var(&fake, "CONTENT_TYPE"), "text/plain");
-    assert_null(fake_var(&fake, "HTTP_CONTENT_TYPE"));
-    assert_null(fake_var(&fake, "CONTENT_LENGTH"));
-    assert_null(fake_var(&fake, "HTTPS"));
+    assert_string_equal(fake_var(&fake, "PATH_INFO"), "/3");
+    assert_string_equal(fake_var(&fake, "CONTENT_LENGTH"), "3");
+    assert_false(fake.request.body.chunked);
+    body_is(&fake, "xyz");
+    assert_non_null(strstr(cc_buf_text(&fake.told), "CONTENT_LENGTH=005\nSERVER"));
+    assert_non_null(strstr(cc_buf_text(&fake.told), "\nbody=ab\r\n\r\n"));
     fake_close(&fake);
 }
 
-static void headers_that_never_reach_the_app(void **state)
+static void pipelined_requests_wait_for_each_other(void **state)
+{
+    static const char bytes[] = GET("/1") GET("/2");
+    struct fake_session fake;
+    size_t first;
+    (void)state;
+
+    fake_open(&fake, cc_plugin.ops.protocol, &defaults);
+    fake.by_hand = true;
+    first = fake_feed(&fake, bytes, sizeof bytes - 1);
+    assert_int_equal(fake.fate, FAKE_WAITING);
+    assert_int_equal(first, sizeof GET("/1") - 1);
+    /* While a request is out, nothing is taken. */
+    size_t used = 7;
+    struct cc_err err;
+    assert_true(cc_plugin.ops.protocol->feed(fake.state, bytes + first, 5, &used, &fake.out, &err));
+    assert_int_equal(used, 0);
+    fake_answer(&fake, NULL);
+    assert_int_equal(fake_feed(&fake, bytes + first, sizeof bytes - 1 - first),
+                     sizeof bytes - 1 - first);
+    assert_int_equal(fake.requests, 2);
+    assert_string_equal(fake_var(&fake, "PATH_INFO"), "/2");
+    fake_answer(&fake, NULL);
+    fake_close(&fake);
+}
+
+static void who_keeps_the_connection(void **state)
+{
+    static const struct {
+        struct cc_span bytes;
+        enum fake_fate fate;
+        const char *said; /* of the answer's Connection header; NULL: nothing */
+    } cases[] = {
+        {CC_SPAN(GET("/")), FAKE_OPEN, NULL},
+        {CC_SPAN("GET / HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n"), FAKE_CLOSED, "close"},
+        {CC_SPAN("GET / HTTP/1.1\r\n" HOST "Connection: x,, CLOSE ,y\r\n\r\n"), FAKE_CLOSED,
+         "close"},
+        {CC_SPAN("GET / HTTP/1.1\r\n" HOST "Connection: x\r\nConnection: close\r\n\r\n"),
+         FAKE_CLOSED, "close"},
+        {CC_SPAN("GET / HTTP/1.1\r\n" HOST "Connection: closed, keep-alive\r\n\r\n"), FAKE_OPEN,
+         NULL},
+        {CC_SPAN("GET / HTTP/1.1\r\n" HOST "Connection: keep-alive, close\r\n\r\n"), FAKE_CLOSED,
+         "close"},
+        {CC_SPAN(OLD("")), FAKE_CLOSED, "close"},
+        {CC_SPAN(OLD("Connection: Keep-Alive\r\n")), FAKE_OPEN, "keep-alive"},
+        {CC_SPAN(OLD("Connection: keep-alive, close\r\n")), FAKE_CLOSED, "close"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fake_session fake;
+        feed(&fake, cases[i].bytes);
+        assert_int_equal(fake.requests, 1);
+        assert_int_equal(fake.fate, cases[i].fate);
+        const char *said = strstr(cc_buf_text(&fake.out), "\r\nConnection: ");
+        if (cases[i].said == NULL)
+            assert_null(said);
+        else
+            assert_memory_equal(said + strlen("\r\nConnection: "), cases[i].said,
+                                strlen(cases[i].said));
+        fake_close(&fake);
+    }
+}
+
+static void the_continue_comes_before_the_body(void **state)
 {
     struct fake_session fake;
     (void)state;
 
-    feed_in_every_split(&fake, cc_plugin.ops.protocol, &defaults,
-                        CC_SPAN("GET / HTTP/1.1\r\n" HOST "X_Real_IP: 6.6.6.6\r\n"
-                                "X-Real_Ip: 6.6.6.6\r\n"
-                                "X-Real-IP: 127.0.0.1\r\n"
-                                "Content_Length: 100\r\n"
-                                "Transfer_Encoding: chunked\r\n"
-                                "Proxy: http://evil/\r\n\r\n"));
+    feed(&fake,
+         CC_SPAN("POST / HTTP/1.1\r\n" HOST "Expect: 100-Continue\r\nContent-Length: 2\r\n\r\n"));
+    assert_string_equal(cc_buf_text(&fake.out), "HTTP/1.1 100 Continue\r\n\r\n");
+    assert_int_equal(fake.session.phase, CC_PHASE_BODY);
+    fake_feed(&fake, "ab", 2);
     assert_int_equal(fake.requests, 1);
-    assert_string_equal(fake_var(&fake, "HTTP_X_REAL_IP"), "127.0.0.1");
-    assert_null(fake_var(&fake, "CONTENT_LENGTH"));
-    assert_null(fake_var(&fake, "HTTP_TRANSFER_ENCODING"));
-    assert_null(fake_var(&fake, "HTTP_PROXY"));
+    body_is(&fake, "ab");
+    fake_close(&fake);
+    feed(&fake, CC_SPAN("POST / HTTP/1.1\r\n" HOST
+                        "Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n"));
+    assert_string_equal(cc_buf_text(&fake.out), "HTTP/1.1 100 Continue\r\n\r\n");
+    fake_close(&fake);
+    /* No body, or a client that cannot know it: nothing. */
+    feed(&fake, CC_SPAN("GET / HTTP/1.1\r\n" HOST "Expect: 100-continue\r\n\r\n"));
+    assert_null(strstr(cc_buf_text(&fake.out), "100 Continue"));
+    fake_close(&fake);
+    feed(&fake, CC_SPAN("POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"));
+    assert_int_equal(fake.out.len, 0);
+    fake_close(&fake);
+}
+
+static void announced_bodies_past_the_limit(void **state)
+{
+    const struct cc_http_settings limited = {65536, 16384, 100, 10};
+    static const struct refusal cases[] = {
+        CC_REFUSAL(413, "POST / HTTP/1.1\r\n" HOST "Content-Length: 11\r\n\r\n"),
+        /* and it is not asked for */
+        CC_REFUSAL(413, "POST / HTTP/1.1\r\n" HOST
+                        "Expect: 100-continue\r\nContent-Length: 9223372036854775807\r\n\r\n"),
+    };
+    struct fake_session fake;
+    (void)state;
+
+    refuse_each(cc_plugin.ops.protocol, &limited, cases, 2);
+    feed_in_every_split(&fake, cc_plugin.ops.protocol, &limited,
+                        CC_SPAN("POST / HTTP/1.1\r\n" HOST "Content-Length: 10\r\n\r\n0123456789"));
+    assert_int_equal(fake.requests, 1);
+    fake_close(&fake);
+}
+
+static void the_host_may_refuse_a_body(void **state)
+{
+    static const char bytes[] = "POST / HTTP/1.1\r\n" HOST "Content-Length: 9\r\n\r\n012345678";
+    struct fake_session fake;
+    (void)state;
+
+    fake_open(&fake, cc_plugin.ops.protocol, &defaults);
+    fake.body_limit = 5;
+    fake_feed(&fake, bytes, sizeof bytes - 1);
+    assert_int_equal(fake.fate, FAKE_REFUSED);
+    assert_int_equal(fake.err.status, 413);
+    fake_close(&fake);
+}
+
+static void phases_and_ends(void **state)
+{
+    static const struct {
+        const char *bytes;
+        enum cc_phase phase;
+        bool finished;
+    } steps[] = {
+        {"\r", CC_PHASE_HEAD, false},
+        {"\n", CC_PHASE_IDLE, true},
+        {"P", CC_PHASE_HEAD, false},
+        {"OST / HTTP/1.1\r\nHost: a\r\n", CC_PHASE_HEAD, false},
+        {"Content-Length: 2\r\n\r", CC_PHASE_HEAD, false},
+        {"\n", CC_PHASE_BODY, false},
+        {"a", CC_PHASE_BODY, false},
+        {"b", CC_PHASE_IDLE, true},
+        {"GET / HTTP/1.1\r\nHost: a\r\n\r\nG", CC_PHASE_HEAD, false},
+    };
+    struct fake_session fake;
+    (void)state;
+
+    fake_open(&fake, cc_plugin.ops.protocol, &defaults);
+    assert_int_equal(fake.session.phase, CC_PHASE_IDLE);
+    assert_true(fake.protocol->finished(fake.state));
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        fake_feed(&fake, steps[i].bytes, strlen(steps[i].bytes));
+        assert_int_equal(fake.session.phase, steps[i].phase);
+        assert_int_equal(fake.protocol->finished(fake.state), steps[i].finished);
+    }
+    assert_int_equal(fake.requests, 2);
+    fake_close(&fake);
+}
+
+/* A request, its answer, and all that must be on the wire. */
+struct exchange {
+    const char *request;
+    struct fake_answer answer;
+    const char *wire;
+    enum fake_fate fate;
+};
+
+static void exchange_each(const struct exchange *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct fake_session fake;
+        fake_open(&fake, cc_plugin.ops.protocol, &defaults);
+        fake.answer = &cases[i].answer;
+        fake_feed(&fake, cases[i].request, strlen(cases[i].request));
+        assert_string_equal(cc_buf_text(&fake.out), cases[i].wire);
+        assert_int_equal(fake.fate, cases[i].fate);
+        fake_close(&fake);
+    }
+}
+#define EXCHANGE_EACH(cases) exchange_each(cases, sizeof(cases) / sizeof(cases)[0])
+
+#define HEAD_REQUEST "HEAD / HTTP/1.1\r\n" HOST "\r\n"
+
+static void answers_with_a_length(void **state)
+{
+    const struct exchange cases[] = {
+        {GET("/"),
+         {{.status = 200,
+           .reason = CC_SPAN("OK"),
+           .length = 5,
+           HEADERS(HEADER("Content-Type", "text/plain"))},
+          PIECES("hello"),
+          false},
+         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello",
+         FAKE_OPEN},
+        {GET("/"),
+         {{.status = 404,
+           .length = 5,
+           .length_is_header = true,
+           .date = CC_SPAN("today"),
+           HEADERS(HEADER("content-length", "5"), HEADER("X", ""))},
+          PIECES("he", "llo"),
+          false},
+         "HTTP/1.1 404 Not Found\r\nX: \r\nDate: today\r\nContent-Length: 5\r\n\r\nhello",
+         FAKE_OPEN},
+        {GET("/"),
+         {{.status = 299,
+           .length = 0,
+           .date = CC_SPAN("today"),
+           .close = true,
+           HEADERS(HEADER("DATE", "mine"))},
+          NULL,
+          false},
+         "HTTP/1.1 299 Unknown\r\nDATE: mine\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+         FAKE_CLOSED},
+        /* More than promised: cut. */
+        {GET("/"),
+         {{.status = 200,
+           .length = 3,
+           .length_is_header = true,
+           HEADERS(HEADER("Content-Length", "3"))},
+          PIECES("he", "llo", "!"),
+          false},
+         "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhel",
+         FAKE_OPEN},
+        /* Less: the client must not wait for the rest, nor take the next answer for it. */
+        {GET("/"),
+         {{.status = 200,
+           .length = 9,
+           .length_is_header = true,
+           HEADERS(HEADER("Content-Length", "9"))},
+          PIECES("hello"),
+          false},
+         "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello",
+         FAKE_CLOSED},
+        {OLD("Connection: keep-alive\r\n"),
+         {{.status = 200, .length = 5}, PIECES("hello"), false},
+         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: keep-alive\r\n\r\nhello",
+         FAKE_OPEN},
+        /* An app that fails after all that it promised has kept it. */
+        {GET("/"),
+         {{.status = 200, .length = 5}, PIECES("hello"), true},
+         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+         FAKE_OPEN},
+        {GET("/"),
+         {{.status = 200, .length = 6}, PIECES("hello"), true},
+         "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello",
+         FAKE_CLOSED},
+    };
+    (void)state;
+    EXCHANGE_EACH(cases);
+}
+
+static void answers_without_a_length(void **state)
+{
+    const struct exchange cases[] = {
+        {GET("/"),
+         {{.status = 200, .length = -1}, PIECES("hello, world: 0123", "!"), false},
+         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+         "12\r\nhello, world: 0123\r\n1\r\n!\r\n0\r\n\r\n",
+         FAKE_OPEN},
+        {GET("/"),
+         {{.status = 200, .length = -1}, NULL, false},
+         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+         FAKE_OPEN},
+        /* Broken off: no last chunk. */
+        {GET("/"),
+         {{.status = 200, .length = -1}, PIECES("hello"), true},
+         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
+         FAKE_CLOSED},
+        /* HTTP/1.0 knows no chunks: the end of the connection ends the body. */
+        {OLD("Connection: keep-alive\r\n"),
+         {{.status = 200, .length = -1}, PIECES("hello", "!"), false},
+         "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello!",
+         FAKE_CLOSED},
+        /* What is the protocol's to say is not the app's. */
+        {GET("/"),
+         {{.status = 200,
+           .length = -1,
+           HEADERS(HEADER("Transfer-Encoding", "gzip"), HEADER("Connection", "x"),
+                   HEADER("Keep-Alive", "max=9"), HEADER("Content-Length", "five"))},
+          PIECES("a"),
+          false},
+         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+         FAKE_OPEN},
+        {GET("/"),
+         {{.status = 200, .length = 1, HEADERS(HEADER("Connection", "x, Close"))},
+          PIECES("a"),
+          false},
+         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\na",
+         FAKE_CLOSED},
+    };
+    (void)state;
+    EXCHANGE_EACH(cases);
+}
+
+static void answers_without_a_body(void **state)
+{
+    const struct exchange cases[] = {
+        {HEAD_REQUEST,
+         {{.status = 200, .length = 5}, PIECES("hello"), false},
+         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n",
+         FAKE_OPEN},
+        {HEAD_REQUEST,
+         {{.status = 200,
+           .length = 60000,
+           .length_is_header = true,
+           HEADERS(HEADER("Content-Length", "60000"))},
+          NULL,
+          false},
+         "HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n",
+         FAKE_OPEN},
+        /* No body was made: that says nothing of GET. */
+        {HEAD_REQUEST,
+         {{.status = 200, .length = 0}, NULL, false},
+         "HTTP/1.1 200 OK\r\n\r\n",
+         FAKE_OPEN},
+        {HEAD_REQUEST,
+         {{.status = 200, .length = -1}, PIECES("hello"), true},
+         "HTTP/1.1 200 OK\r\n\r\n",
+         FAKE_OPEN},
+        {"HEAD / HTTP/1.0\r\n\r\n",
+         {{.status = 200, .length = -1}, PIECES("hello"), false},
+         "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n",
+         FAKE_CLOSED},
+        {GET("/"),
+         {{.status = 204, .length = 0, HEADERS(HEADER("Content-Length", "0"))}, PIECES("x"), false},
+         "HTTP/1.1 204 No Content\r\n\r\n",
+         FAKE_OPEN},
+        {GET("/"),
+         {{.status = 304, .length = -1, HEADERS(HEADER("ETag", "\"1\""))}, PIECES("x", "y"), false},
+         "HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n",
+         FAKE_OPEN},
+        {OLD("Connection: keep-alive\r\n"),
+         {{.status = 304, .length = -1}, NULL, false},
+         "HTTP/1.1 304 Not Modified\r\nConnection: keep-alive\r\n\r\n",
+         FAKE_OPEN},
+    };
+    (void)state;
+    EXCHANGE_EACH(cases);
+}
+
+static void big_chunks_have_their_size(void **state)
+{
+    struct fake_session fake;
+    struct cc_frame frame;
+    const struct cc_response response = {.status = 200, .length = -1};
+    (void)state;
+
+    fake_open(&fake, cc_plugin.ops.protocol, &defaults);
+    fake.by_hand = true;
+    fake_feed(&fake, GET("/"), sizeof GET("/") - 1);
+    fake.protocol->head(fake.state, &fake.request, &response, &fake.out);
+    assert_true(fake.protocol->frame(fake.state, 0xfedcba9876543210, &frame));
+    assert_true(cc_span_equal(frame.before, CC_SPAN("fedcba9876543210\r\n")));
+    assert_true(cc_span_equal(frame.after, CC_SPAN("\r\n")));
+    assert_true(frame.len == 0xfedcba9876543210);
+    assert_true(fake.protocol->end(fake.state, true, &fake.out));
+    fake_close(&fake);
+}
+
+static void refusals_are_whole_responses(void **state)
+{
+    struct fake_session fake;
+    (void)state;
+
+    fake_open(&fake, cc_plugin.ops.protocol, &defaults);
+    fake.protocol->refuse(fake.state, 503, "come back later", &fake.out);
+    assert_non_null(strstr(cc_buf_text(&fake.out),
+                           "\r\nContent-Length: 40\r\nConnection: close\r\n\r\n"
+                           "503 Service Unavailable\ncome back later\n"));
     fake_close(&fake);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_request_lines),
-        cmocka_unit_test(wrong_lines_and_names),
-        cmocka_unit_test(wrong_hosts),
-        cmocka_unit_test(ambiguous_ends),
-        cmocka_unit_test(wrong_chunks),
-        cmocka_unit_test(a_get),
-        cmocka_unit_test(headers_that_never_reach_the_app),
+        cmocka_unit_test(bodies_with_a_length),
+        cmocka_unit_test(pipelined_requests_wait_for_each_other),
+        cmocka_unit_test(who_keeps_the_connection),
+        cmocka_unit_test(the_continue_comes_before_the_body),
+        cmocka_unit_test(announced_bodies_past_the_limit),
+        cmocka_unit_test(the_host_may_refuse_a_body),
+        cmocka_unit_test(phases_and_ends),
+        cmocka_unit_test(answers_with_a_length),
+        cmocka_unit_test(answers_without_a_length),
+        cmocka_unit_test(answers_without_a_body),
+        cmocka_unit_test(big_chunks_have_their_size),
+        cmocka_unit_test(refusals_are_whole_responses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
