@@ -1,0 +1,434 @@
+/* src/server with a line protocol and a C app over an abstract unix socket: every way a connection
+ * can go, with one thread and with four. Built with --enable-sanitizers=thread this is the test of
+ * who may touch what. */
+#include "cc_test.h"
+
+#include <ev.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/fd.h"
+#include "line_protocol.h"
+#include "server/server.h"
+
+#define BIG ((size_t)3 << 20)
+
+/* -- the app -- */
+
+static char *big_body;
+static int file_fd;
+static atomic_int cut_short; /* answers that found their peer gone */
+
+static void pause_ms(int ms)
+{
+    nanosleep(&(struct timespec){ms / 1000, (ms % 1000) * 1000000L}, NULL);
+}
+
+static void answer_in_pieces(struct cc_reply *reply)
+{
+    enum cc_sent sent = CC_SENT;
+    bool there = true;
+
+    for (size_t at = 0; at < BIG && there; at += 65536) {
+        sent = reply->body(reply, big_body + at, 65536, false);
+        there = sent != CC_SENT_GONE && (sent == CC_SENT || reply->drain(reply));
+    }
+    if (!there)
+        cut_short++;
+    reply->end(reply, there);
+}
+
+static void *answer_later(void *argument)
+{
+    struct cc_reply *reply = argument;
+    pause_ms(5);
+    reply->body(reply, "later", 5, true);
+    reply->end(reply, true);
+    return NULL;
+}
+
+static void handle(void *app, void *thread, struct cc_request *request, struct cc_reply *reply)
+{
+    const struct cc_response response = {.status = 200, .length = -1};
+    pthread_t later;
+    (void)app;
+    (void)thread;
+
+    if (cc_span_equal(request->uri, CC_SPAN("silent"))) {
+        reply->end(reply, false);
+        return;
+    }
+    reply->head(reply, &response);
+    if (cc_span_equal(request->uri, CC_SPAN("slow")))
+        pause_ms(30);
+    if (cc_span_equal(request->uri, CC_SPAN("later"))) {
+        pthread_create(&later, NULL, answer_later, reply);
+        pthread_detach(later);
+    } else if (cc_span_equal(request->uri, CC_SPAN("big"))) {
+        reply->body(reply, big_body, BIG, true);
+        reply->end(reply, true);
+    } else if (cc_span_equal(request->uri, CC_SPAN("pieces"))) {
+        answer_in_pieces(reply);
+    } else if (cc_span_equal(request->uri, CC_SPAN("file"))) {
+        reply->end(reply, reply->file(reply, file_fd, 0, 0) == (int64_t)BIG);
+    } else if (cc_span_equal(request->uri, CC_SPAN("empty"))) {
+        reply->end(reply, true);
+    } else {
+        reply->body(reply, request->uri.at, request->uri.len, true);
+        reply->end(reply, true);
+    }
+}
+
+static const struct cc_app app = {.handle = handle};
+
+/* -- a server in this process -- */
+
+struct fixture {
+    struct cc_server_settings settings;
+    struct cc_listener listener;
+    struct cc_listeners listeners;
+    struct cc_server_setup setup;
+    struct cc_server *server;
+    struct sockaddr_un address;
+    socklen_t address_len;
+    pthread_t thread;
+    ev_async stop;
+};
+
+static void *serve(void *argument)
+{
+    cc_server_run(((struct fixture *)argument)->server);
+    return NULL;
+}
+
+static void on_stop(struct ev_loop *loop, ev_async *watcher, int events)
+{
+    (void)loop;
+    (void)events;
+    cc_server_stop(((struct fixture *)watcher->data)->server);
+}
+
+static struct fixture *start(int threads, int64_t max_requests, bool with_app)
+{
+    static int count;
+    static char nothing;
+    struct fixture *f = cc_alloc_zeroed(1, sizeof *f);
+
+    f->settings = (struct cc_server_settings){.threads = threads,
+                                              .post_buffering = 4096,
+                                              .head_timeout = 1,
+                                              .body_timeout = 1,
+                                              .keepalive_timeout = 30,
+                                              .send_timeout = 30,
+                                              .max_connections = 1000};
+    f->address.sun_family = AF_UNIX;
+    int len = snprintf(f->address.sun_path + 1, sizeof f->address.sun_path - 1, "cc-test-%d-%d",
+                       (int)getpid(), count++);
+    f->address_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len);
+    f->listener.protocol = &line_protocol;
+    f->listener.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(f->listener.fd, (struct sockaddr *)&f->address, f->address_len), 0);
+    assert_int_equal(listen(f->listener.fd, 512), 0);
+    f->listeners = (struct cc_listeners){&f->listener, 1};
+    f->setup = (struct cc_server_setup){.settings = &f->settings,
+                                        .listeners = &f->listeners,
+                                        .app = &app,
+                                        .app_state = with_app ? &nothing : NULL,
+                                        .board = cc_scoreboard_new(1, threads),
+                                        .worker = 1,
+                                        .max_requests = max_requests};
+    f->server = cc_server_new(&f->setup);
+    ev_async_init(&f->stop, on_stop);
+    f->stop.data = f;
+    ev_async_start(cc_server_loop(f->server), &f->stop);
+    pthread_create(&f->thread, NULL, serve, f);
+    return f;
+}
+
+static void end_of(struct fixture *f)
+{
+    pthread_join(f->thread, NULL);
+    cc_server_free(f->server);
+    cc_scoreboard_free(f->setup.board);
+    close(f->listener.fd);
+    free(f);
+}
+
+static void stop(struct fixture *f)
+{
+    ev_async_send(cc_server_loop(f->server), &f->stop);
+    end_of(f);
+}
+
+/* -- a client -- */
+
+static int dial(const struct fixture *f)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct timeval limit = {20, 0};
+
+    assert_int_equal(connect(fd, (const struct sockaddr *)&f->address, f->address_len), 0);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    return fd;
+}
+
+static void say(int fd, const char *text)
+{
+    assert_true(cc_fd_write_all(fd, text, strlen(text)));
+}
+
+/* Reads answers until count of them have ended, or the connection has. The caller frees it. */
+static char *hear(int fd, int count, size_t *len)
+{
+    struct cc_buf got = {0};
+
+    while (count > 0) {
+        char *to = cc_buf_reserve(&got, 65536);
+        ssize_t n = read(fd, to, 65536);
+        if (n <= 0)
+            break;
+        size_t from = got.len < 2 ? 0 : got.len - 2;
+        got.len += (size_t)n;
+        for (size_t i = from; i + 3 <= got.len; i++)
+            if (memcmp(got.at + i, "\n.\n", 3) == 0)
+                count--;
+    }
+    cc_buf_text(&got);
+    *len = got.len;
+    return got.at;
+}
+
+static void expect(int fd, const char *ask, int count, const char *answer)
+{
+    size_t len;
+
+    say(fd, ask);
+    char *got = hear(fd, count, &len);
+    assert_string_equal(got, answer);
+    free(got);
+}
+
+static void expect_big(int fd, const char *ask)
+{
+    size_t len;
+
+    say(fd, ask);
+    char *got = hear(fd, 1, &len);
+    assert_int_equal(len, 4 + BIG + 3);
+    assert_memory_equal(got + 4, big_body, BIG);
+    free(got);
+}
+
+/* -- tests -- */
+
+static void each_request_gets_its_answer(struct fixture *f)
+{
+    int fd = dial(f);
+
+    expect(fd, "a\n", 1, "200 a\n.\n");
+    expect(fd, "empty\n", 1, "200 \n.\n");
+    expect(fd, "b\nc\nd\n", 3, "200 b\n.\n200 c\n.\n200 d\n.\n");
+    expect(fd, "slow\nafter\n", 2, "200 slow\n.\n200 after\n.\n");
+    expect(fd, "later\nnow\n", 2, "200 later\n.\n200 now\n.\n");
+    expect_big(fd, "big\n");
+    expect_big(fd, "pieces\n");
+    expect_big(fd, "file\n");
+    for (int i = 0; i < 200; i++)
+        expect(fd, "e\n", 1, "200 e\n.\n");
+    say(fd, "hal");
+    pause_ms(2);
+    expect(fd, "f\n", 1, "200 half\n.\n");
+    expect(fd, "quit\n", 2, "200 quit\n.\n");
+    close(fd);
+}
+
+static void no_head_is_a_500_and_a_close(struct fixture *f)
+{
+    int fd = dial(f);
+
+    expect(fd, "silent\n", 2, "500 Internal Server Error\n.\n");
+    close(fd);
+}
+
+static void bad_input_is_refused_and_closed(struct fixture *f)
+{
+    char line[202];
+    int fd = dial(f);
+
+    memset(line, 'x', 200);
+    line[200] = '\0';
+    expect(fd, line, 2, "400 the line is too long\n.\n");
+    close(fd);
+    fd = dial(f);
+    say(fd, "half");
+    shutdown(fd, SHUT_WR);
+    expect(fd, "", 2, "400 the connection ended in the middle of a request\n.\n");
+    close(fd);
+    fd = dial(f);
+    expect(fd, "half", 2, "408 the request did not come in time\n.\n");
+    close(fd);
+}
+
+static void peers_that_leave_harm_nobody(struct fixture *f)
+{
+    for (int i = 0; i < 20; i++) {
+        const char *asks[] = {"big\n", "pieces\n", "file\n", "slow\n", "later\n", "half"};
+        int fd = dial(f);
+        say(fd, asks[i % 6]);
+        if (i % 2 == 0)
+            pause_ms(1);
+        close(fd);
+    }
+    int fd = dial(f);
+    expect(fd, "still here\n", 1, "200 still here\n.\n");
+    close(fd);
+}
+
+/* A reader that takes nothing holds neither a thread nor the loop. */
+static void a_slow_reader_holds_no_thread(struct fixture *f)
+{
+    int slow[8];
+
+    for (int i = 0; i < 8; i++) {
+        slow[i] = dial(f);
+        say(slow[i], i % 2 == 0 ? "big\n" : "file\n");
+    }
+    int fd = dial(f);
+    for (int i = 0; i < 50; i++)
+        expect(fd, "x\n", 1, "200 x\n.\n");
+    close(fd);
+    for (int i = 0; i < 8; i++) {
+        expect_big(slow[i], "");
+        close(slow[i]);
+    }
+}
+
+static void *one_client(void *argument)
+{
+    struct fixture *f = argument;
+    int fd = dial(f);
+
+    for (int i = 0; i < 60; i++) {
+        expect(fd, i % 20 == 0 ? "slow\n" : "q\n", 1, i % 20 == 0 ? "200 slow\n.\n" : "200 q\n.\n");
+        if (i % 7 == 0) {
+            close(fd);
+            fd = dial(f);
+        }
+    }
+    close(fd);
+    return NULL;
+}
+
+static void many_clients_at_once(struct fixture *f)
+{
+    pthread_t clients[12];
+
+    for (int i = 0; i < 12; i++)
+        pthread_create(&clients[i], NULL, one_client, f);
+    for (int i = 0; i < 12; i++)
+        pthread_join(clients[i], NULL);
+}
+
+static void stopping_finishes_what_was_accepted(struct fixture *f)
+{
+    int idle = dial(f), busy = dial(f);
+    size_t len;
+
+    expect(idle, "a\n", 1, "200 a\n.\n");
+    say(busy, "slow\n");
+    pause_ms(5);
+    stop(f);
+    char *got = hear(busy, 1, &len);
+    assert_string_equal(got, "200 slow\n.\n");
+    free(got);
+    got = hear(idle, 1, &len);
+    assert_int_equal(len, 0);
+    free(got);
+    close(idle);
+    close(busy);
+}
+
+static void all_ways(int threads)
+{
+    struct fixture *f = start(threads, 0, true);
+
+    each_request_gets_its_answer(f);
+    no_head_is_a_500_and_a_close(f);
+    bad_input_is_refused_and_closed(f);
+    peers_that_leave_harm_nobody(f);
+    a_slow_reader_holds_no_thread(f);
+    many_clients_at_once(f);
+    stopping_finishes_what_was_accepted(f);
+}
+
+static void with_one_thread(void **state)
+{
+    (void)state;
+    all_ways(1);
+}
+
+static void with_four_threads(void **state)
+{
+    (void)state;
+    all_ways(4);
+}
+
+static void max_requests_stop_the_server(void **state)
+{
+    struct fixture *f = start(2, 10, true);
+    int fd = dial(f);
+    (void)state;
+
+    for (int i = 0; i < 10; i++)
+        expect(fd, "a\n", 1, "200 a\n.\n");
+    end_of(f);
+    close(fd);
+}
+
+static void without_an_app_it_is_500(void **state)
+{
+    struct fixture *f = start(1, 0, false);
+    int fd = dial(f);
+    (void)state;
+
+    expect(fd, "a\n", 2, "500 Internal Server Error\n.\n");
+    close(fd);
+    stop(f);
+}
+
+static int make_bodies(void **state)
+{
+    (void)state;
+    signal(SIGPIPE, SIG_IGN);
+    big_body = cc_alloc(BIG);
+    for (size_t i = 0; i < BIG; i++)
+        big_body[i] = (char)('a' + i % 23);
+    file_fd = cc_fd_spool();
+    return cc_fd_write_all(file_fd, big_body, BIG) ? 0 : -1;
+}
+
+static int free_bodies(void **state)
+{
+    (void)state;
+    free(big_body);
+    return close(file_fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(with_one_thread),
+        cmocka_unit_test(with_four_threads),
+        cmocka_unit_test(max_requests_stop_the_server),
+        cmocka_unit_test(without_an_app_it_is_500),
+    };
+    return cmocka_run_group_tests(tests, make_bodies, free_bodies);
+}
