@@ -1,5 +1,5 @@
-/* Runs a fuzz harness over files, without libFuzzer: each argument is a file or a folder of them.
- */
+/* Runs a fuzz harness over files, without libFuzzer: each argument is a file or a folder of them;
+ * without any, the harness's own corpus (CC_CORPUS), as make check does. */
 #include <dirent.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,6 +51,8 @@ int main(int argc, char **argv)
 
     for (int i = 1; i < argc; i++)
         count += replay(argv[i]);
+    if (argc == 1)
+        count = replay(CC_CORPUS);
     printf("replayed %u inputs\n", count);
     return count == 0;
 }

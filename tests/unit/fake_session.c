@@ -53,6 +53,8 @@ static void be_ready(struct cc_session *session, struct cc_request *request)
         tell(fake, request->vars[i].name, request->vars[i].value);
     tell(fake, request->body.chunked ? CC_SPAN("chunked body") : CC_SPAN("body"),
          (struct cc_span){request->body.memory.at, (size_t)request->body.length});
+    if (fake->check != NULL)
+        fake->check(request, fake->settings);
     /* Answered before ready() returns, as by a quick app thread: the plugin must be done by now. */
     fake->fate = FAKE_WAITING;
     if (!fake->by_hand)
@@ -68,6 +70,7 @@ void fake_open(struct fake_session *fake, const struct cc_protocol *protocol, co
                  .server_name = CC_SPAN("example.org"),
                  .server_port = CC_SPAN("8000")},
         .protocol = protocol,
+        .settings = settings,
     };
     fake->session.peer = &fake->peer;
     cc_request_init(&fake->request);

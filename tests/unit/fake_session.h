@@ -30,6 +30,9 @@ struct fake_session {
     bool by_hand;       /* answer nothing by itself */
     int64_t body_limit; /* as the host's: a longer body is a 413; 0: none */
     const struct fake_answer *answer;
+    /* Called for each request that is ready, with the connection's settings; may be NULL. */
+    void (*check)(const struct cc_request *request, const void *settings);
+    const void *settings;
     enum fake_fate fate;
     struct cc_err err;
     size_t requests;
