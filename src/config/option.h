@@ -57,6 +57,7 @@ struct cc_option {
     const char *section;        /* of the docs: "Processes", "Sockets"... */
     const char *help;           /* one sentence or two */
     const char *since;          /* the release that first had it */
+    const char *bare; /* what the option without a value means; NULL: it needs one (a flag is on) */
 };
 
 struct cc_option_table {

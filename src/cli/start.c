@@ -1,0 +1,199 @@
+/* See start.h. */
+#include "cli/start.h"
+
+#include <config.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cli/document.h"
+#include "cli/help.h"
+#include "cli/plugins.h"
+#include "cli/show_config.h"
+#include "config/apply.h"
+#include "config/check.h"
+#include "config/expand.h"
+#include "config/options_core.h"
+#include "log/log.h"
+#include "process/process.h"
+
+static int usage_error(const struct cc_err *err)
+{
+    fprintf(stderr, "ccontainer: %s\n", err->text);
+    return CC_EXIT_USAGE;
+}
+
+/* The configuration's first file, for what no option is to blame for. */
+static struct cc_place first_place(const struct cc_start *start)
+{
+    for (size_t i = 0; i < start->entries.count; i++)
+        if (start->entries.items[i].place.file != NULL)
+            return (struct cc_place){start->entries.items[i].place.file, 0};
+    return (struct cc_place){0};
+}
+
+static void add_plugin_tables(struct cc_start *start)
+{
+    for (size_t i = 0; i < start->plugins.count; i++)
+        cc_targets_add(&start->targets, start->plugins.items[i].plugin->options,
+                       start->plugins.items[i].settings);
+}
+
+/* help, version and the documents need every table that can be had, and no configuration. */
+static int run_command(struct cc_start *start)
+{
+    cc_plugins_open_all(&start->plugins, &start->entries, &start->problems);
+    add_plugin_tables(start);
+    switch (start->arguments.command) {
+    case CC_HELP:
+        return cc_help_print(&start->targets, start->arguments.word, stdout) ? CC_EXIT_OK
+                                                                             : CC_EXIT_CONFIG;
+    case CC_PRINT_MAN:
+    case CC_PRINT_OPTIONS:
+        /* With a plugin missing its options would be missing from the pages. */
+        if (start->problems.errors > 0) {
+            cc_problems_print(&start->problems, CC_ERROR, stderr);
+            return CC_EXIT_CONFIG;
+        }
+        if (start->arguments.command == CC_PRINT_MAN)
+            cc_document_man(&start->targets, stdout);
+        else
+            cc_document_markdown(&start->targets, stdout);
+        return CC_EXIT_OK;
+    default:
+        printf("%s\n", PACKAGE_STRING);
+        return CC_EXIT_OK;
+    }
+}
+
+/* Entries, whole and with everything replaced. */
+static bool read_entries(struct cc_start *start, char **argv, struct cc_err *err)
+{
+    struct cc_loader loader;
+
+    cc_targets_add(&start->targets, &cc_options_core, &start->settings);
+    cc_loader_init(&loader, &start->entries, &start->problems);
+    bool fine = cc_arguments_read(&start->arguments, argv, &loader, &start->targets, err);
+    if (fine && start->arguments.command == CC_RUN)
+        cc_expand(&loader);
+    cc_loader_clear(&loader);
+    return fine;
+}
+
+static int print_and_exit(const struct cc_start *start)
+{
+    if (start->problems.errors > 0) {
+        cc_problems_print(&start->problems, CC_ERROR, stderr);
+        return CC_EXIT_CONFIG;
+    }
+    cc_show_config(&start->entries, stderr);
+    return CC_EXIT_OK;
+}
+
+int cc_start_read(struct cc_start *start, char **argv)
+{
+    static const char *const protocols[] = {"uwsgi", "http", NULL};
+    struct cc_err err;
+
+    if (!read_entries(start, argv, &err))
+        return usage_error(&err);
+    if (start->arguments.command != CC_RUN)
+        return run_command(start);
+    if (!start->arguments.any && start->entries.count == 0) {
+        cc_help_usage(stderr);
+        return CC_EXIT_USAGE;
+    }
+    if (start->arguments.show_config && start->arguments.n_pending == 0)
+        return print_and_exit(start);
+    cc_plugins_open_all(&start->plugins, &start->entries, &start->problems);
+    add_plugin_tables(start);
+    if (!cc_arguments_settle(&start->arguments, &start->targets, &err))
+        return usage_error(&err);
+    if (start->arguments.show_config)
+        return print_and_exit(start);
+    cc_apply(&start->entries, &start->targets, &start->problems);
+    cc_check(&start->settings, &start->targets, protocols, first_place(start), &start->problems);
+    if (start->settings.show_config)
+        cc_show_config(&start->entries, stderr);
+    return CC_START_GO_ON;
+}
+
+/* Makes a path independent of the working directory, which chdir changes. */
+static void make_absolute(char **path)
+{
+    char *folder = *path == NULL || (*path)[0] == '/' ? NULL : getcwd(NULL, 0);
+
+    if (folder == NULL)
+        return;
+    char *whole = cc_format("%s/%s", folder, *path);
+    free(folder);
+    free(*path);
+    *path = whole;
+}
+
+/* As in uWSGI, relative sockets lie below chdir, while pidfile and logto lie below the folder that
+ * the server was started in. */
+static void enter_folder(struct cc_start *start)
+{
+    struct cc_process_settings *process = &start->settings.process;
+
+    if (process->chdir == NULL)
+        return;
+    make_absolute(&process->pidfile);
+    make_absolute(&start->settings.log.logto);
+    make_absolute(&process->chdir);
+    if (chdir(process->chdir) != 0)
+        cc_problems_add(&start->problems, CC_ERROR,
+                        cc_targets_origin(&start->targets, "chdir").place,
+                        "chdir: cannot enter %s: %s", process->chdir, strerror(errno));
+}
+
+int cc_start_open(struct cc_start *start)
+{
+    enter_folder(start);
+    cc_listeners_open(&start->listeners, &start->settings.server, &start->plugins,
+                      &start->problems);
+    cc_problems_print(&start->problems, CC_WARNING, stderr);
+    return start->problems.errors > 0 ? CC_EXIT_CONFIG : CC_START_GO_ON;
+}
+
+/* The address with the port that the system chose for port 0. */
+static void announce_one(const struct cc_listener *listener)
+{
+    struct sockaddr_storage sock = {0};
+    socklen_t len = sizeof sock;
+    const char *protocol = listener->setting->protocol;
+    char host[64];
+
+    if (listener->address.kind == CC_ADDRESS_UNIX ||
+        listener->address.kind == CC_ADDRESS_ABSTRACT ||
+        getsockname(listener->fd, (struct sockaddr *)&sock, &len) != 0 ||
+        cc_address_port(&sock) == 0) {
+        cc_log(CC_LOG_INFO, "listening on %s (%s)", listener->setting->address, protocol);
+        return;
+    }
+    cc_address_host_text(&sock, host, sizeof host);
+    bool v6 = sock.ss_family == AF_INET6;
+    cc_log(CC_LOG_INFO, "listening on %s%s%s%s:%d (%s)",
+           strcmp(protocol, "http") == 0 ? "http://" : "", v6 ? "[" : "", host, v6 ? "]" : "",
+           cc_address_port(&sock), protocol);
+}
+
+void cc_start_announce(const struct cc_listeners *listeners)
+{
+    for (size_t i = 0; i < listeners->count; i++)
+        announce_one(&listeners->items[i]);
+}
+
+void cc_start_clear(struct cc_start *start)
+{
+    cc_listeners_close(&start->listeners, false);
+    cc_check_clear(&start->settings);
+    cc_targets_clear(&start->targets);
+    cc_plugins_close(&start->plugins);
+    cc_problems_clear(&start->problems);
+    cc_entries_clear(&start->entries);
+    cc_arguments_clear(&start->arguments);
+}

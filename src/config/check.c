@@ -1,0 +1,198 @@
+/* See check.h. */
+#include "config/check.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/address.h"
+#include "base/alloc.h"
+#include "base/span.h"
+
+struct check {
+    struct cc_settings *settings;
+    const struct cc_targets *targets;
+    struct cc_problems *problems;
+};
+
+static struct cc_place place_of(const struct check *check, const char *option)
+{
+    return cc_targets_origin(check->targets, option).place;
+}
+
+static bool was_given(const struct check *check, const char *option)
+{
+    return cc_targets_origin(check->targets, option).given;
+}
+
+/* The same address twice would fail at the second bind with a less clear reason. */
+static const struct cc_socket_setting *find_socket(const struct cc_server_settings *server,
+                                                   const char *address)
+{
+    for (size_t i = 0; i < server->n_sockets; i++)
+        if (strcmp(server->sockets[i].address, address) == 0)
+            return &server->sockets[i];
+    return NULL;
+}
+
+static void add_socket(const struct check *check, const struct cc_text *text, const char *option,
+                       const char *protocol)
+{
+    struct cc_server_settings *server = &check->settings->server;
+    const struct cc_socket_setting *twin = find_socket(server, text->text);
+    struct cc_address address;
+    struct cc_err err;
+
+    if (!cc_address_parse(text->text, &address, &err)) {
+        cc_problems_add(check->problems, CC_ERROR, text->place, "%s: %s", option, err.text);
+        return;
+    }
+    if (twin != NULL && !(address.kind == CC_ADDRESS_INET && cc_address_port(&address.sock) == 0)) {
+        cc_problems_add(
+            check->problems, CC_ERROR, text->place, "%s: %s is listened on twice, see %s in %s:%d",
+            option, text->text, twin->option,
+            twin->place.file == NULL ? "the command line" : twin->place.file, twin->place.line);
+        return;
+    }
+    server->sockets =
+        cc_realloc(server->sockets, (server->n_sockets + 1) * sizeof *server->sockets);
+    server->sockets[server->n_sockets++] =
+        (struct cc_socket_setting){text->text, protocol, option, text->place};
+}
+
+static void check_sockets(const struct check *check, struct cc_place first)
+{
+    struct cc_server_settings *server = &check->settings->server;
+    const struct {
+        const struct cc_texts *texts;
+        const char *option, *protocol;
+    } kinds[] = {
+        {&server->socket, "socket", server->protocol},
+        {&server->uwsgi_socket, "uwsgi-socket", "uwsgi"},
+        {&server->http, "http", "http"},
+        {&server->http_socket, "http-socket", "http"},
+        {&server->http11_socket, "http11-socket", "http"},
+    };
+    size_t given = 0;
+
+    for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++)
+        for (size_t i = 0; i < kinds[kind].texts->count; i++, given++)
+            add_socket(check, &kinds[kind].texts->items[i], kinds[kind].option,
+                       kinds[kind].protocol);
+    if (given == 0)
+        cc_problems_add(check->problems, CC_ERROR, first,
+                        "there is no socket to listen on: add one, for example \"http = "
+                        "127.0.0.1:8000\" for browsers or \"socket = /run/app.sock\" for nginx");
+}
+
+static void check_protocol(const struct check *check, const char *const *protocols)
+{
+    const char *asked = check->settings->server.protocol;
+
+    for (; *protocols != NULL; protocols++)
+        if (strcmp(asked, *protocols) == 0)
+            return;
+    cc_problems_add(check->problems, CC_ERROR, place_of(check, "protocol"),
+                    "protocol: expected uwsgi or http, got \"%s\"", asked);
+    /* So that no socket complains about it once more. */
+    free(check->settings->server.protocol);
+    check->settings->server.protocol = cc_strdup("uwsgi");
+}
+
+static void check_mode(const struct check *check)
+{
+    const char *mode = check->settings->server.chmod_socket;
+
+    if (mode == NULL)
+        return;
+    size_t len = strlen(mode);
+    if (len == 0 || len > 4 || mode[strspn(mode, "01234567")] != '\0')
+        cc_problems_add(check->problems, CC_ERROR, place_of(check, "chmod-socket"),
+                        "chmod-socket: expected an octal mode such as 660, got \"%s\"", mode);
+}
+
+static bool is_number(const char *text)
+{
+    uint64_t number;
+    return cc_span_to_number(cc_span_of(text), UINT32_MAX - 1, &number);
+}
+
+static void check_user(const struct check *check, const char *option, const char *name)
+{
+    if (name != NULL && name[0] != '\0' && !is_number(name) && getpwnam(name) == NULL)
+        cc_problems_add(check->problems, CC_ERROR, place_of(check, option),
+                        "%s: there is no user \"%s\" on this machine", option, name);
+}
+
+static void check_group(const struct check *check, const char *option, const char *name)
+{
+    if (name != NULL && name[0] != '\0' && !is_number(name) && getgrnam(name) == NULL)
+        cc_problems_add(check->problems, CC_ERROR, place_of(check, option),
+                        "%s: there is no group \"%s\" on this machine", option, name);
+}
+
+static void check_identity(const struct check *check)
+{
+    const char *owner = check->settings->server.chown_socket;
+
+    check_user(check, "uid", check->settings->process.uid);
+    check_group(check, "gid", check->settings->process.gid);
+    if (owner == NULL)
+        return;
+    size_t len = strcspn(owner, ": ");
+    char *user = cc_strndup(owner, len);
+    check_user(check, "chown-socket", user);
+    if (owner[len] != '\0')
+        check_group(check, "chown-socket", owner + len + 1);
+    free(user);
+}
+
+static void check_env(const struct check *check)
+{
+    const struct cc_texts *env = &check->settings->process.env;
+
+    for (size_t i = 0; i < env->count; i++) {
+        const char *equals = strchr(env->items[i].text, '=');
+        if (equals == NULL || equals == env->items[i].text)
+            cc_problems_add(check->problems, CC_ERROR, env->items[i].place,
+                            "env: expected NAME=value, got \"%s\"", env->items[i].text);
+    }
+}
+
+/* What needs a process that watches over the others. */
+static void imply_master(const struct check *check)
+{
+    struct cc_process_settings *process = &check->settings->process;
+    const char *why = process->processes > 1      ? "processes"
+                      : process->harakiri > 0     ? "harakiri"
+                      : process->max_requests > 0 ? "max-requests"
+                                                  : NULL;
+
+    if (process->master || why == NULL)
+        return;
+    process->master = true;
+    if (was_given(check, "master"))
+        cc_problems_add(check->problems, CC_WARNING, place_of(check, "master"),
+                        "master: runs in spite of this, since %s needs it", why);
+}
+
+void cc_check(struct cc_settings *settings, const struct cc_targets *targets,
+              const char *const *protocols, struct cc_place first, struct cc_problems *problems)
+{
+    struct check check = {settings, targets, problems};
+
+    check_protocol(&check, protocols);
+    check_sockets(&check, first);
+    check_mode(&check);
+    check_identity(&check);
+    check_env(&check);
+    imply_master(&check);
+}
+
+void cc_check_clear(struct cc_settings *settings)
+{
+    free(settings->server.sockets);
+    settings->server.sockets = NULL;
+    settings->server.n_sockets = 0;
+}

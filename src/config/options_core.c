@@ -1,0 +1,155 @@
+/* The host's options: one row each. Order is that of --help and the reference: by section. Names
+ * are uWSGI's wherever it has the option; those that only ccontainer has say so. */
+#include "config/options_core.h"
+
+#include "config/settings.h"
+
+#define S        struct cc_settings
+#define SINCE    .since = "0.1.0"
+#define IN(part) .section = part, SINCE
+
+static const struct cc_option rows[] = {
+    /* Configuration */
+    {CC_COMMAND_ROW("ini"), IN("Configuration"), .value = "file[:section]",
+     .help = "Reads another ini at this place; its section is uwsgi unless one is named."},
+    {CC_COMMAND_ROW("include"), IN("Configuration"), .aliases = "inherit",
+     .value = "file[:section]", .help = "Reads another ini at this place, as ini does."},
+    {CC_COMMAND_ROW("set-placeholder"), IN("Configuration"), .aliases = "set-ph",
+     .value = "key=value", .help = "Sets a name that %(key) can use."},
+    {CC_COMMAND_ROW("set"), IN("Configuration"), .letter = 'S', .value = "key=value",
+     .help = "Sets an option or a placeholder."},
+    {CC_BOOL_ROW("strict", S, strict), IN("Configuration"),
+     .help = "Refuses to start when a name is no option of ccontainer's and no %(key) uses it."},
+    {CC_BOOL_ROW("show-config", S, show_config), IN("Configuration"),
+     .help = "Prints the resolved options to standard error; on the command line it then exits, in "
+             "a file the start goes on."},
+    {CC_LIST_ROW("env", S, process.env), IN("Configuration"), .value = "NAME=value",
+     .help = "Sets an environment variable for the app."},
+    {CC_PATH_ROW("chdir", S, process.chdir), IN("Configuration"), .value = "folder",
+     .help = "Changes to this folder before sockets are bound and the app is loaded; relative "
+             "pidfile and logto still count from where ccontainer was started."},
+
+    /* Sockets */
+    {CC_LIST_ROW("socket", S, server.socket), IN("Sockets"), .letter = 's', .value = "address",
+     .help = "Listens on host:port, :port, [v6]:port, a unix socket's path, @abstract or fd://3, "
+             "with the protocol that the option protocol names."},
+    {CC_LIST_ROW("uwsgi-socket", S, server.uwsgi_socket), IN("Sockets"), .value = "address",
+     .help = "Listens with the uwsgi protocol (nginx: uwsgi_pass)."},
+    {CC_LIST_ROW("http", S, server.http), IN("Sockets"), .value = "address",
+     .help = "Listens with HTTP/1.1. uWSGI puts a router process of its own in front for this; "
+             "here every worker speaks HTTP itself."},
+    {CC_LIST_ROW("http-socket", S, server.http_socket), IN("Sockets"), .value = "address",
+     .help = "Listens with HTTP/1.1; the same as http."},
+    {CC_LIST_ROW("http11-socket", S, server.http11_socket), IN("Sockets"), .value = "address",
+     .help = "Listens with HTTP/1.1; the same as http."},
+    {CC_TEXT_ROW("protocol", S, server.protocol), IN("Sockets"), .aliases = "socket-protocol",
+     .fallback = "uwsgi", .value = "name",
+     .help = "The protocol of the option socket: uwsgi or http."},
+    {CC_INT_ROW("listen", S, server.listen), IN("Sockets"), .letter = 'l', .fallback = "100",
+     .min = 1, .max = 65535,
+     .help = "Length of each socket's listen queue; the kernel caps it at net.core.somaxconn."},
+    {CC_TEXT_ROW("chmod-socket", S, server.chmod_socket), IN("Sockets"), .aliases = "chmod",
+     .letter = 'C', .value = "mode", .bare = "666",
+     .help = "Octal mode of the unix sockets; without a value 666."},
+    {CC_TEXT_ROW("chown-socket", S, server.chown_socket), IN("Sockets"), .value = "user[:group]",
+     .help = "Owner of the unix sockets."},
+    {CC_INT_ROW("max-connections", S, server.max_connections), IN("Sockets"), .fallback = "8192",
+     .min = 1, .max = 1000000,
+     .help = "Connections that one worker holds at the same time; further ones wait in the listen "
+             "queue. Only ccontainer has it."},
+
+    /* Requests */
+    {CC_SIZE_ROW("post-buffering", S, server.post_buffering), IN("Requests"), .fallback = "65536",
+     .help = "Bytes of a request body that are kept in memory; what is longer goes to a temporary "
+             "file. Bodies are always read whole before the app runs."},
+    {CC_SIZE_ROW("limit-post", S, server.body_limit), IN("Requests"), .fallback = "1073741824",
+     .help = "Largest request body; a larger one is answered 413. 0: no limit, as in uWSGI."},
+    {CC_SECONDS_ROW("http-headers-timeout", S, server.head_timeout), IN("Requests"),
+     .aliases = "http-header-timeout", .fallback = "30", .min = 1, .max = 86400,
+     .help = "Time that a client gets for the whole head of a request, with any protocol."},
+    {CC_SECONDS_ROW("http-body-timeout", S, server.body_timeout), IN("Requests"), .fallback = "30",
+     .min = 1, .max = 86400,
+     .help = "Time that may pass between two pieces of a request body, with any protocol. Only "
+             "ccontainer has it."},
+    {CC_SECONDS_ROW("http-keepalive", S, server.keepalive_timeout), IN("Requests"),
+     .fallback = "60", .bare = "60", .min = 1, .max = 86400,
+     .help = "Time that an idle connection is kept open for its next request."},
+    {CC_SECONDS_ROW("socket-timeout", S, server.send_timeout), IN("Requests"), .letter = 'z',
+     .aliases = "so-send-timeout socket-send-timeout so-write-timeout socket-write-timeout",
+     .fallback = "60", .min = 1, .max = 86400,
+     .help = "Time that a slow client may take for the next piece of a response."},
+    {CC_SECONDS_ROW("harakiri", S, process.harakiri), IN("Requests"), .letter = 't',
+     .fallback = "0", .max = 86400 * 365,
+     .help = "Time that a request may take in the app; after it the worker is killed and replaced. "
+             "0: any time. Implies master."},
+    {.name = "http-auto-chunked",
+     .kind = CC_BOOL,
+     .support = CC_NO_EFFECT,
+     IN("Requests"),
+     .help = "A response without a length is always sent chunked to HTTP/1.1 clients."},
+    {.name = "http-chunked-input",
+     .kind = CC_BOOL,
+     .support = CC_NO_EFFECT,
+     IN("Requests"),
+     .help = "Chunked request bodies are always read."},
+
+    /* Processes */
+    {CC_BOOL_ROW("master", S, process.master), IN("Processes"), .letter = 'M',
+     .help = "Runs a master process that starts the workers, replaces dead ones and reloads."},
+    {CC_INT_ROW("processes", S, process.processes), IN("Processes"), .aliases = "workers",
+     .letter = 'p', .fallback = "1", .min = 1, .max = 1024,
+     .help = "Number of worker processes. More than one implies master."},
+    {CC_INT_ROW("threads", S, server.threads), IN("Processes"), .fallback = "1", .min = 1,
+     .max = 1024, .help = "Number of threads of each worker that run the app."},
+    {CC_BOOL_ROW("lazy-apps", S, process.lazy_apps), IN("Processes"), .aliases = "lazy",
+     .help = "Loads the app in each worker instead of once before they are forked."},
+    {CC_BOOL_ROW("need-app", S, process.need_app), IN("Processes"),
+     .help = "Exits with code 22 when the app cannot be loaded, instead of answering 500."},
+    {CC_INT_ROW("max-requests", S, process.max_requests), IN("Processes"), .letter = 'R',
+     .fallback = "0",
+     .help = "Replaces a worker after so many requests. 0: never. Implies master."},
+    {CC_SECONDS_ROW("worker-reload-mercy", S, process.worker_mercy), IN("Processes"),
+     .aliases = "reload-mercy", .fallback = "8", .min = 1, .max = 86400,
+     .help = "Time that running requests get to finish when the server stops."},
+    {.name = "die-on-term",
+     .kind = CC_BOOL,
+     .support = CC_NO_EFFECT,
+     IN("Processes"),
+     .help = "SIGTERM always stops ccontainer; uWSGI would reload without this."},
+    {CC_BOOL_ROW("vacuum", S, process.vacuum), IN("Processes"),
+     .help = "Removes the unix sockets and the pidfile at the end."},
+    {CC_PATH_ROW("pidfile", S, process.pidfile), IN("Processes"),
+     .help = "Writes the master's process id to this file, before privileges are dropped."},
+    {.name = "thunder-lock",
+     .kind = CC_BOOL,
+     .support = CC_NO_EFFECT,
+     IN("Processes"),
+     .help = "Workers accept connections only while they have a free thread; no lock is needed."},
+    {.name = "no-orphans",
+     .kind = CC_BOOL,
+     .support = CC_NO_EFFECT,
+     IN("Processes"),
+     .help = "Workers always end when their master is gone."},
+
+    /* Privileges */
+    {CC_TEXT_ROW("uid", S, process.uid), IN("Privileges"), .value = "user",
+     .help = "User to run as, by name or number, once the sockets are bound."},
+    {CC_TEXT_ROW("gid", S, process.gid), IN("Privileges"), .value = "group",
+     .help = "Group to run as, by name or number; without it the user's own."},
+
+    /* Logging */
+    {CC_PATH_ROW("logto", S, log.logto), IN("Logging"), .value = "file",
+     .help = "Appends the log, and what the app prints, to this file."},
+    {CC_BOOL_ROW("disable-logging", S, log.disable_logging), IN("Logging"), .letter = 'L',
+     .help = "Writes no line for each request; errors are still logged."},
+
+    /* Plugins */
+    {CC_LIST_ROW("plugins", S, plugin.plugins), IN("Plugins"),
+     .aliases = "plugin need-plugin need-plugins", .value = "name[,name...]",
+     .help = "Opens plugins. http, uwsgi and python are opened without it."},
+    {CC_LIST_ROW("plugins-dir", S, plugin.plugins_dir), IN("Plugins"), .aliases = "plugin-dir",
+     .value = "folder", .help = "A folder to look for plugins in first."},
+};
+
+const struct cc_option_table cc_options_core = {"core", rows, sizeof rows / sizeof rows[0],
+                                                sizeof(struct cc_settings)};
