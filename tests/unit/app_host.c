@@ -146,7 +146,7 @@ void app_host_close(struct app_host *host)
     if (host->state != NULL && host->app->unload != NULL)
         host->app->unload(host->state);
     free_settings(host);
-    app_host_log();
+    dprintf(STDERR_FILENO, "%s", app_host_log()); /* what the end had to say */
     cc_buf_clear(&lent);
     *host = (struct app_host){0};
 }
