@@ -41,8 +41,8 @@ struct cc_session {
 /* What stands around a piece of body on the wire; lent until the next call. */
 struct cc_frame {
     struct cc_span before, after;
-    /* How many of the bytes go on the wire: fewer than there are when the app sends more than the
-     * Content-Length it gave. The rest is dropped. */
+    /* How many of the bytes go on the wire: all of them, as the host sets it, or fewer when the app
+     * sends more than the Content-Length it gave. The rest is dropped. */
     size_t len;
     char text[24]; /* room for a chunk-size line */
 };

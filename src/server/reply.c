@@ -88,15 +88,15 @@ static enum cc_sent reply_body(struct cc_reply *reply, const char *bytes, size_t
     struct cc_exchange *exchange = exchange_of(reply);
     struct cc_conn *conn = exchange->conn;
     const struct cc_protocol *protocol = conn->listener->protocol;
-    struct cc_frame frame = {0};
+    struct cc_frame frame = {.len = len};
     struct cc_span payload = {bytes, len};
     struct cc_buf end = {0};
 
     if (conn->gone)
         return CC_SENT_GONE;
     exchange->body_bytes += len;
-    if (len > 0 && !protocol->frame(conn->state, len, &frame))
-        payload.len = 0;
+    if (len > 0)
+        payload.len = protocol->frame(conn->state, len, &frame) ? frame.len : 0;
     if (last) {
         cc_buf_append_span(&end, frame.after);
         conn->keep = protocol->end(conn->state, true, &end);
@@ -128,10 +128,12 @@ static int64_t reply_file(struct cc_reply *reply, int fd, int64_t offset, int64_
     if (len == 0)
         len = info.st_size > offset ? info.st_size - offset : 0;
     exchange->body_bytes += (uint64_t)len;
+    frame.len = (size_t)len;
     if (len == 0 || !conn->listener->protocol->frame(conn->state, (size_t)len, &frame)) {
         send_framed(exchange, CC_SPAN(""), CC_SPAN(""), CC_SPAN(""));
         return conn->gone ? -1 : len;
     }
+    len = (int64_t)frame.len;
     /* Only one file can be on its way. */
     if (conn->file.fd >= 0 && !reply_drain(reply))
         return -1;

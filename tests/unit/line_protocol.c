@@ -9,6 +9,7 @@ struct line {
     struct cc_session *session;
     struct cc_buf text;
     bool last;
+    int64_t left; /* bytes that the response's length still allows; -1: any */
 };
 
 static void *open_line(struct cc_session *session, const void *settings)
@@ -51,17 +52,21 @@ static bool finished(void *state)
 static void head(void *state, struct cc_request *request, const struct cc_response *response,
                  struct cc_buf *out)
 {
-    (void)state;
+    ((struct line *)state)->left = response->length;
     (void)request;
     cc_buf_printf(out, "%d ", response->status);
 }
 
 static bool frame(void *state, size_t len, struct cc_frame *frame_around)
 {
-    (void)state;
-    (void)len;
-    (void)frame_around;
-    return true;
+    struct line *line = state;
+
+    if (line->left < 0)
+        return true;
+    if (len > (size_t)line->left)
+        frame_around->len = (size_t)line->left;
+    line->left -= (int64_t)frame_around->len;
+    return frame_around->len > 0;
 }
 
 static bool end(void *state, bool whole, struct cc_buf *out)

@@ -57,7 +57,9 @@ static void *answer_later(void *argument)
 
 static void handle(void *app, void *thread, struct cc_request *request, struct cc_reply *reply)
 {
-    const struct cc_response response = {.status = 200, .length = -1};
+    bool cut = cc_span_equal(request->uri, CC_SPAN("too long")) ||
+               cc_span_equal(request->uri, CC_SPAN("too long a file"));
+    const struct cc_response response = {.status = 200, .length = cut ? 5 : -1};
     pthread_t later;
     (void)app;
     (void)thread;
@@ -79,6 +81,13 @@ static void handle(void *app, void *thread, struct cc_request *request, struct c
         answer_in_pieces(reply);
     } else if (cc_span_equal(request->uri, CC_SPAN("file"))) {
         reply->end(reply, reply->file(reply, file_fd, 0, 0) == (int64_t)BIG);
+    } else if (cc_span_equal(request->uri, CC_SPAN("too long a file"))) {
+        reply->end(reply, reply->file(reply, file_fd, 0, 0) > 0);
+    } else if (cc_span_equal(request->uri, CC_SPAN("too long"))) {
+        reply->body(reply, "too", 3, false);
+        reply->body(reply, " long", 5, false);
+        reply->body(reply, "!", 1, true);
+        reply->end(reply, true);
     } else if (cc_span_equal(request->uri, CC_SPAN("empty"))) {
         reply->end(reply, true);
     } else {
@@ -227,6 +236,17 @@ static void expect_big(int fd, const char *ask)
     free(got);
 }
 
+static void expect_cut_file(int fd)
+{
+    size_t len;
+
+    say(fd, "too long a file\n");
+    char *got = hear(fd, 1, &len);
+    assert_int_equal(len, 4 + 5 + 3);
+    assert_memory_equal(got + 4, big_body, 5);
+    free(got);
+}
+
 /* -- tests -- */
 
 static void each_request_gets_its_answer(struct fixture *f)
@@ -243,6 +263,8 @@ static void each_request_gets_its_answer(struct fixture *f)
     expect_big(fd, "file\n");
     for (int i = 0; i < 200; i++)
         expect(fd, "e\n", 1, "200 e\n.\n");
+    expect(fd, "too long\ng\n", 2, "200 too l\n.\n200 g\n.\n");
+    expect_cut_file(fd);
     say(fd, "hal");
     pause_ms(2);
     expect(fd, "f\n", 1, "200 half\n.\n");
