@@ -268,6 +268,14 @@ static void answers_with_a_length(void **state)
           false},
          "HTTP/1.1 299 Unknown\r\nDATE: mine\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
          FAKE_CLOSED},
+    };
+    (void)state;
+    EXCHANGE_EACH(cases);
+}
+
+static void answers_of_another_length_than_promised(void **state)
+{
+    const struct exchange cases[] = {
         /* More than promised: cut. */
         {GET("/"),
          {{.status = 200,
@@ -438,6 +446,7 @@ int main(void)
         cmocka_unit_test(the_host_may_refuse_a_body),
         cmocka_unit_test(phases_and_ends),
         cmocka_unit_test(answers_with_a_length),
+        cmocka_unit_test(answers_of_another_length_than_promised),
         cmocka_unit_test(answers_without_a_length),
         cmocka_unit_test(answers_without_a_body),
         cmocka_unit_test(big_chunks_have_their_size),
