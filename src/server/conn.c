@@ -199,9 +199,10 @@ void cc_conn_stop(struct cc_conn *conn)
 
     if (conn->lingering || cc_conn_pending(conn))
         return;
-    if (conn->session.phase != CC_PHASE_IDLE)
-        /* Half a request: a moment to complete it. */
-        cc_deadlines_set(&conn->server->deadlines, &conn->due, 1);
+    if (conn->session.phase != CC_PHASE_IDLE || !conn->asked)
+        /* Half a request, or a client that has only just come: a moment to complete it. It cannot
+         * know that it may ask again, as one whose kept connection is closed does. */
+        cc_deadlines_set(&conn->server->deadlines, &conn->due, 2);
     else if (recv(conn->io.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1)
         /* A request that came just now was accepted: it is answered. */
         cc_conn_read(conn);

@@ -51,6 +51,7 @@ struct cc_conn {
     struct cc_outgoing output; /* to be sent first */
     struct cc_conn_file file;
     struct cc_outgoing tail; /* to be sent after the file */
+    bool asked;              /* a whole request has come on it */
     bool keep;               /* the connection goes on after what is being sent */
     bool gone;               /* the peer is: nothing can be sent */
     bool linger;             /* after the last byte wait for the peer to close (RFC 9112 9.6) */

@@ -38,6 +38,7 @@ static void session_ready(struct cc_session *session, struct cc_request *request
     struct cc_server *server = conn->server;
 
     (void)request;
+    conn->asked = true;
     conn->exchange->ready_ns = cc_clock_ns();
     *server->ready_end = conn->exchange;
     server->ready_end = &conn->exchange->next;
