@@ -104,7 +104,7 @@ int cc_process_run(const struct cc_launch *launch)
                                : cc_alone_run(launch, tidy_in_a_hurry, &traces);
     }
     if (getpid() == traces.owner) {
-        tidy(&traces, process->vacuum || !settled);
+        tidy(&traces, process->vacuum || code != CC_EXIT_OK);
         if (settled)
             cc_log(CC_LOG_INFO, "stopped");
     }
