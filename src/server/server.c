@@ -76,6 +76,9 @@ void cc_server_stop(struct cc_server *server)
     server->hot = NULL;
     cc_accept_update(server);
     cc_server_close_idle(server);
+    /* Closed connections may lie in the mailbox without a wake-up: they count until they are taken.
+     */
+    ev_async_send(server->loop, &server->mail);
 }
 
 void cc_server_free(struct cc_server *server)
