@@ -320,3 +320,12 @@ def test_threads_that_the_fork_leaves_behind_are_named(server, folder):
         one = server({"module": "threaded", "pythonpath": folder, "lazy-apps": lazy})
         assert one.get("/echo").status == 200
         assert ("while it was imported (poller)" in one.log()) is not lazy
+
+
+def test_a_stop_does_not_wait_for_answered_requests(over):
+    client = over(threads=2)
+    for _ in range(3):
+        assert client.get("/sleep", "0.05").status == 200
+    start = time.monotonic()
+    assert client.server.stop() == 0
+    assert time.monotonic() - start < 6  # worker-reload-mercy and its like are longer
