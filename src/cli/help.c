@@ -7,12 +7,6 @@
 
 #include "config/convert.h"
 
-static bool is_first_of_name(const struct cc_targets *targets, size_t table, size_t row)
-{
-    const struct cc_option *option = &targets->items[table].table->rows[row];
-    return cc_targets_find(targets, option->name) == option;
-}
-
 static const char *section_of(const struct cc_option *option)
 {
     return option->section == NULL ? "Other" : option->section;
@@ -39,7 +33,7 @@ static void walk_section(const struct cc_targets *targets, const char *section,
     for (size_t i = 0; i < targets->count; i++)
         for (size_t j = 0; j < targets->items[i].table->count; j++) {
             const struct cc_option *option = &targets->items[i].table->rows[j];
-            if (strcmp(section_of(option), section) == 0 && is_first_of_name(targets, i, j))
+            if (strcmp(section_of(option), section) == 0)
                 visitor->option(visitor->context, option);
         }
 }

@@ -13,7 +13,7 @@ bool cc_help_print(const struct cc_targets *targets, const char *word, FILE *to)
 void cc_help_usage(FILE *to);
 
 /* What --help, the man page and docs/options.md have in common: calls back for each section of the
- * tables in order (an option that several tables have comes once). */
+ * tables in order (an option that several tables have comes in the section of each). */
 struct cc_help_visitor {
     void *context;
     void (*section)(void *context, const char *section);

@@ -82,19 +82,19 @@ static void open_named(const struct opening *opening, const struct cc_entry *ent
 }
 
 void cc_plugins_open_all(struct cc_plugins *plugins, const struct cc_entries *entries,
-                         struct cc_problems *problems)
+                         struct cc_place first, struct cc_problems *problems)
 {
     struct opening opening = {plugins, problems, {0}};
 
     for (size_t i = 0; i < entries->count; i++)
         if (is_option(&entries->items[i], "plugins-dir"))
             add_folder(&opening, entries->items[i].value, entries->items[i].place);
-    open_one(&opening, "http", (struct cc_place){0});
-    open_one(&opening, "uwsgi", (struct cc_place){0});
+    open_one(&opening, "http", first);
+    open_one(&opening, "uwsgi", first);
     for (size_t i = 0; i < entries->count; i++)
         if (is_option(&entries->items[i], "plugins"))
             open_named(&opening, &entries->items[i]);
     if (cc_plugins_app(plugins) == NULL)
-        open_one(&opening, "python", (struct cc_place){0});
+        open_one(&opening, "python", first);
     free(opening.folders.items);
 }

@@ -44,7 +44,7 @@ static void add_plugin_tables(struct cc_start *start)
 /* help, version and the documents need every table that can be had, and no configuration. */
 static int run_command(struct cc_start *start)
 {
-    cc_plugins_open_all(&start->plugins, &start->entries, &start->problems);
+    cc_plugins_open_all(&start->plugins, &start->entries, first_place(start), &start->problems);
     add_plugin_tables(start);
     switch (start->arguments.command) {
     case CC_HELP:
@@ -107,14 +107,17 @@ int cc_start_read(struct cc_start *start, char **argv)
     }
     if (start->arguments.show_config && start->arguments.n_pending == 0)
         return print_and_exit(start);
-    cc_plugins_open_all(&start->plugins, &start->entries, &start->problems);
+    bool readable = start->problems.errors == 0;
+    cc_plugins_open_all(&start->plugins, &start->entries, first_place(start), &start->problems);
     add_plugin_tables(start);
     if (!cc_arguments_settle(&start->arguments, &start->targets, &err))
         return usage_error(&err);
     if (start->arguments.show_config)
         return print_and_exit(start);
     cc_apply(&start->entries, &start->targets, &start->problems);
-    cc_check(&start->settings, &start->targets, protocols, first_place(start), &start->problems);
+    cc_check(&start->settings, &start->targets, protocols, &start->problems);
+    if (readable)
+        cc_check_listens(&start->settings.server, first_place(start), &start->problems);
     if (start->settings.show_config)
         cc_show_config(&start->entries, stderr);
     return CC_START_GO_ON;

@@ -61,7 +61,7 @@ static void add_socket(const struct check *check, const struct cc_text *text, co
         (struct cc_socket_setting){text->text, protocol, option, text->place};
 }
 
-static void check_sockets(const struct check *check, struct cc_place first)
+static void check_sockets(const struct check *check)
 {
     struct cc_server_settings *server = &check->settings->server;
     const struct {
@@ -74,16 +74,23 @@ static void check_sockets(const struct check *check, struct cc_place first)
         {&server->http_socket, "http-socket", "http"},
         {&server->http11_socket, "http11-socket", "http"},
     };
-    size_t given = 0;
 
     for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++)
-        for (size_t i = 0; i < kinds[kind].texts->count; i++, given++)
+        for (size_t i = 0; i < kinds[kind].texts->count; i++)
             add_socket(check, &kinds[kind].texts->items[i], kinds[kind].option,
                        kinds[kind].protocol);
-    if (given == 0)
-        cc_problems_add(check->problems, CC_ERROR, first,
-                        "there is no socket to listen on: add one, for example \"http = "
-                        "127.0.0.1:8000\" for browsers or \"socket = /run/app.sock\" for nginx");
+}
+
+void cc_check_listens(const struct cc_server_settings *server, struct cc_place first,
+                      struct cc_problems *problems)
+{
+    if (server->socket.count + server->uwsgi_socket.count + server->http.count +
+            server->http_socket.count + server->http11_socket.count >
+        0)
+        return;
+    cc_problems_add(problems, CC_ERROR, first,
+                    "there is no socket to listen on: add one, for example \"http = "
+                    "127.0.0.1:8000\" for browsers or \"socket = /run/app.sock\" for nginx");
 }
 
 static void check_protocol(const struct check *check, const char *const *protocols)
@@ -178,12 +185,12 @@ static void imply_master(const struct check *check)
 }
 
 void cc_check(struct cc_settings *settings, const struct cc_targets *targets,
-              const char *const *protocols, struct cc_place first, struct cc_problems *problems)
+              const char *const *protocols, struct cc_problems *problems)
 {
     struct check check = {settings, targets, problems};
 
     check_protocol(&check, protocols);
-    check_sockets(&check, first);
+    check_sockets(&check);
     check_mode(&check);
     check_identity(&check);
     check_env(&check);

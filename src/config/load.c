@@ -168,9 +168,12 @@ static void read_file(struct cc_load_frame *frame, const char *argument, struct 
                                  : "");
         return;
     }
+    const char *colon = strrchr(argument, ':');
+    char *given =
+        cc_strndup(argument, colon == NULL ? strlen(argument) : (size_t)(colon - argument));
     cc_words_copy(&outer, &loader->words);
-    cc_words_enter(&loader->words, argument, frame->path,
-                   strchr(argument, ':') == NULL ? "" : frame->section);
+    cc_words_enter(&loader->words, given, frame->path, colon == NULL ? "" : frame->section);
+    free(given);
     if (loader->n_files++ == 0)
         cc_words_keep_first(&loader->words);
     /* The words of the first file stay for the files that the command line names next to it. */
@@ -189,6 +192,20 @@ static void read_file(struct cc_load_frame *frame, const char *argument, struct 
     free(text);
 }
 
+/* The whole path. As in uWSGI a link is not followed: the words of apps-enabled/site.ini are its
+ * own, wherever it leads. The caller frees it; NULL: there is no such file. */
+static char *find_path(const char *file)
+{
+    struct stat status;
+
+    if (lstat(file, &status) != 0 || !S_ISLNK(status.st_mode))
+        return realpath(file, NULL);
+    char *folder = file[0] == '/' ? NULL : getcwd(NULL, 0);
+    char *path = folder == NULL ? cc_strdup(file) : cc_format("%s/%s", folder, file);
+    free(folder);
+    return path;
+}
+
 void cc_load_file(struct cc_loader *loader, const char *name, struct cc_place place)
 {
     char *file, *section;
@@ -204,7 +221,7 @@ void cc_load_file(struct cc_loader *loader, const char *name, struct cc_place pl
         cc_problems_add(loader->problems, CC_ERROR, place,
                         "\"%s\" names a section of the file before it, and there is none", name);
     } else {
-        char *real = realpath(file, NULL);
+        char *real = find_path(file);
         struct cc_load_frame frame = {.outer = loader->frame,
                                       .loader = loader,
                                       .path = real == NULL ? file : real,

@@ -5,7 +5,7 @@
 #include "config/settings.h"
 
 #define S        struct cc_settings
-#define SINCE    .since = "0.1.0"
+#define SINCE    .since = "0.1"
 #define IN(part) .section = part, SINCE
 
 static const struct cc_option rows[] = {

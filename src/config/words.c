@@ -53,6 +53,7 @@ void cc_words_init(struct cc_words *words)
     set_system(words);
     set(words, 't', cc_format("%lld", (long long)now.tv_sec));
     set(words, 'T', cc_format("%lld", (long long)now.tv_sec * 1000000 + now.tv_usec));
+    set(words, 'b', realpath("/proc/self/exe", NULL));
     set(words, 'V', cc_strdup(PACKAGE_VERSION));
     set(words, 'k', cc_format("%ld", sysconf(_SC_NPROCESSORS_ONLN)));
     set(words, '[', cc_strdup("\033"));

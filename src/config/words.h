@@ -11,10 +11,10 @@ struct cc_words {
     char *of[256]; /* owned; NULL: the word vanishes, as in uWSGI */
 };
 
-/* Fills what is the same in every file: %v %h %t %T %V %k %u %U %g %G and %[. */
+/* Fills what is the same in every file: %v %h %t %T %V %b %k %u %U %g %G and %[. */
 void cc_words_init(struct cc_words *words);
 /* Fills what one file brings: %d %n %s %p %c %e %x %o %i %j and %0 to %9 (with those that end up
- * empty kept from the file before, as in uWSGI). argument: as it was given, with its section.
+ * empty kept from the file before, as in uWSGI). argument: as it was given, without its section;
  * path: of the file, whole. section: asked for by name, or "". */
 void cc_words_enter(struct cc_words *words, const char *argument, const char *path,
                     const char *section);
