@@ -11,7 +11,7 @@
 #include "config/expression.h"
 
 #define MAX_REPLACEMENTS 500 /* in one value: more is a name that leads to itself */
-#define MAX_VALUE_BYTES  ((size_t)1 << 20)
+#define MAX_VALUE_BYTES  ((size_t)128 << 10)
 
 /* One of the three passes. */
 struct pass {
@@ -106,10 +106,12 @@ static void expand_entry(const struct pass *pass, struct cc_entry *entry)
         free(text);
         free(entry->value);
         entry->value = value;
-        at = 1;
+        at = value[0] != '\0';
         if (++count > MAX_REPLACEMENTS || strlen(value) > MAX_VALUE_BYTES) {
             cc_problems_add(pass->loader->problems, CC_ERROR, entry->place,
-                            "%s: a %c(name) in it leads back to itself", entry->key, pass->symbol);
+                            "%s: replacing its %c(name) does not end, or gives more than %zu KiB: "
+                            "does a name lead back to itself?",
+                            entry->key, pass->symbol, MAX_VALUE_BYTES >> 10);
             return;
         }
     }

@@ -199,7 +199,7 @@ def test_file_in_a_value(run):
 def test_value_that_leads_to_itself(run):
     done = run(STOPPED + "a = x%(a)\n")
     assert done.code == CONFIG
-    done.has(r"^app\.ini:4: a: a %\(name\) in it leads back to itself")
+    done.has(r"^app\.ini:4: a: replacing its %\(name\) does not end")
 
 
 def test_logic_blocks(run):
