@@ -97,6 +97,9 @@ static void give_back(struct cc_server *server, struct cc_conn *conn)
         wake = false;
     }
     cc_mailbox_push(server, conn, wake);
+    /* A stop that came after the look above has taken its mail already. */
+    if (!wake && cc_server_stopping(server))
+        ev_async_send(server->loop, &server->mail);
 }
 
 static void complete(struct cc_exchange *exchange, struct cc_thread *thread)
