@@ -70,12 +70,16 @@ static void wrong_request_lines(void **state)
 
 static void wrong_lines_and_names(void **state)
 {
-#define WITH(line) "GET / HTTP/1.1\r\n" HOST line "\r\n"
+#define WITHOUT_END(line) "GET / HTTP/1.1\r\n" HOST line
+#define WITH(line)        "GET / HTTP/1.1\r\n" HOST line "\r\n"
     static const struct refusal cases[] = {
         BYTES(400, "GET / HTTP/1.1\n" HOST "\r\n"),
         BYTES(400, "GET / HTTP/1.1\r\nHost: a\n\r\n"),
         BYTES(400, "GET / HTTP/1.1\r\nHost: a\r\n\n"),
         BYTES(400, "GET / HTTP/1.1\n\n"),
+        /* at once: who sends such lines waits for an answer already */
+        BYTES(400, "GET / HTTP/1.1\n"),
+        BYTES(400, WITHOUT_END("X: a\n")),
         BYTES(400, WITH("X: a\rb\r\n")),
         BYTES(400, WITH("X: a\r\r\n")),
         BYTES(400, WITH("X\r: a\r\n")),
