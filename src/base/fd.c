@@ -44,12 +44,17 @@ bool cc_fd_write_all(int fd, const void *bytes, size_t len)
     return true;
 }
 
-int cc_fd_spool(void)
+const char *cc_fd_spool_folder(void)
 {
     const char *folder = getenv("TMPDIR");
 
-    if (folder == NULL || folder[0] == '\0')
-        folder = "/tmp";
+    return folder == NULL || folder[0] == '\0' ? "/tmp" : folder;
+}
+
+int cc_fd_spool(void)
+{
+    const char *folder = cc_fd_spool_folder();
+
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0)
         return fd;

@@ -10,7 +10,9 @@ bool cc_fd_nonblock(int fd, bool on);
 bool cc_fd_cloexec(int fd, bool on);
 /* Writes all of it to a blocking descriptor, going on after signals; false with errno set. */
 bool cc_fd_write_all(int fd, const void *bytes, size_t len);
-/* A file without a name in TMPDIR (or /tmp) that vanishes when it is closed; -1 with errno set. */
+/* Where files without a name go: TMPDIR, or /tmp. */
+const char *cc_fd_spool_folder(void);
+/* A file without a name in that folder that vanishes when it is closed; -1 with errno set. */
 int cc_fd_spool(void);
 /* The whole file as malloc'ed memory with a NUL after it (which *len does not count); the caller
  * frees it. NULL with errno set: cannot be read, is a directory, or is larger than max (EFBIG). */

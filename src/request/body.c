@@ -15,17 +15,23 @@ void cc_body_init(struct cc_body *body)
     *body = (struct cc_body){.fd = -1};
 }
 
+static bool cannot_write(int error, struct cc_err *err)
+{
+    return cc_fail_status(err, 500,
+                          "cannot write a request's body to a temporary file in %s: %s (TMPDIR "
+                          "names another folder)",
+                          cc_fd_spool_folder(), strerror(error));
+}
+
 static bool move_to_file(struct cc_body *body, struct cc_err *err)
 {
     int fd = cc_fd_spool();
     if (fd < 0)
-        return cc_fail_status(err, 500, "cannot make a temporary file for a request's body: %s",
-                              strerror(errno));
+        return cannot_write(errno, err);
     if (!cc_fd_write_all(fd, body->memory.at, body->memory.len)) {
         int saved = errno;
         close(fd);
-        return cc_fail_status(err, 500, "cannot write a request's body to a temporary file: %s",
-                              strerror(saved));
+        return cannot_write(saved, err);
     }
     cc_buf_clear(&body->memory);
     body->fd = fd;
@@ -40,8 +46,7 @@ bool cc_body_append(struct cc_body *body, const char *bytes, size_t len, int64_t
     if (body->fd < 0)
         cc_buf_append(&body->memory, bytes, len);
     else if (!cc_fd_write_all(body->fd, bytes, len))
-        return cc_fail_status(err, 500, "cannot write a request's body to a temporary file: %s",
-                              strerror(errno));
+        return cannot_write(errno, err);
     body->length += (int64_t)len;
     return true;
 }

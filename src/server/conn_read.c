@@ -56,9 +56,13 @@ void cc_conn_session_init(struct cc_conn *conn)
 void cc_conn_refuse(struct cc_conn *conn, int status, const char *text)
 {
     if (status != 0) {
-        cc_log(CC_LOG_INFO, "%s: %s: answered %d",
+        /* A fault of ours is the operator's to mend; the peer learns no path and no reason. */
+        bool ours = status == 500;
+        cc_log(ours ? CC_LOG_ERROR : CC_LOG_INFO, "%s: %s: answered %d",
                conn->remote_addr[0] == '\0' ? "unix socket" : conn->remote_addr, text, status);
-        conn->listener->protocol->refuse(conn->state, status, text, &conn->output.buf);
+        conn->listener->protocol->refuse(conn->state, status,
+                                         ours ? "something is wrong on this server" : text,
+                                         &conn->output.buf);
     }
     if (conn->exchange != NULL) {
         cc_exchange_free(conn->server, conn->exchange, true);
