@@ -34,16 +34,36 @@ static enum cc_http_fate content_length(struct cc_http_framing *framing, struct 
     return CC_HTTP_REFUSE;
 }
 
+/* 0: chunked alone. RFC 9112 6.1 answers codings that we do not have with 501; 6.3 demands 400
+ * where chunked is not the last one, because nobody can tell then where the body ends. */
+static int refusal_of_coding(struct cc_span value)
+{
+    struct cc_span coding;
+    int chunked = 0, others = 0;
+    bool last = false;
+
+    while (cc_http_next_in_list(&value, &coding)) {
+        last = cc_span_equal_nocase(coding, CC_SPAN("chunked"));
+        chunked += last;
+        others += !last;
+    }
+    if (!last || chunked > 1)
+        return 400;
+    return others > 0 ? 501 : 0;
+}
+
 static enum cc_http_fate transfer_encoding(struct cc_http_framing *framing, struct cc_span value,
                                            struct cc_err *err)
 {
+    int status = refusal_of_coding(value);
+
     /* RFC 9112 6.1: 1.0 does not have it, so a 1.0 hop before us may have framed otherwise. */
     if (framing->minor == 0)
         cc_fail_status(err, 400, "Transfer-Encoding in an HTTP/1.0 request");
     else if (framing->chunked)
         cc_fail_status(err, 400, "there is more than one Transfer-Encoding header");
-    else if (!cc_span_equal_nocase(value, CC_SPAN("chunked")))
-        cc_fail_status(err, 501,
+    else if (status != 0)
+        cc_fail_status(err, status,
                        "the Transfer-Encoding is not \"chunked\", the only one known here");
     else {
         framing->chunked = true;
