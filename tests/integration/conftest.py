@@ -2,12 +2,15 @@
 
 import os
 import shutil
+import signal
 import tempfile
 
 import pytest
 
 import servers
 
+# The longest that a test may take; on a sanitizer build everything is slower.
+LONGEST_S = 120
 
 
 @pytest.fixture(scope="session")
@@ -77,3 +80,17 @@ def nginx(folder):
     yield start
     for one in started:
         one.finish()
+
+
+@pytest.fixture(autouse=True)
+def no_hang(sanitized):
+    """A test that hangs fails, and what it started is ended by its fixtures."""
+    def complain(number, frame):
+        raise TimeoutError(f"the test took longer than {longest} s")
+
+    longest = LONGEST_S * (4 if sanitized else 1)
+    before = signal.signal(signal.SIGALRM, complain)
+    signal.alarm(longest)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)

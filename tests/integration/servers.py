@@ -315,8 +315,8 @@ class Nginx:
             )
         self._wait_ready()
 
-    def get(self, path="/", **options):
-        return Server.get(self, path, **options)
+    def get(self, path="/", *args, **options):
+        return Server.get(self, path, *args, **options)
 
     def log(self):
         with open(self.error_log, encoding="utf-8", errors="replace") as file:
