@@ -72,8 +72,9 @@ static const struct cc_option rows[] = {
      .help = "Time that may pass between two pieces of a request body, with any protocol. Only "
              "ccontainer has it."},
     {CC_SECONDS_ROW("http-keepalive", S, server.keepalive_timeout), IN("Requests"),
-     .fallback = "60", .bare = "60", .min = 1, .max = 86400,
-     .help = "Time that an idle connection is kept open for its next request."},
+     .fallback = "60", .bare = "60", .max = 86400,
+     .help = "Time that an idle connection is kept open for its next request; 0: it is closed "
+             "after the response."},
     {CC_SECONDS_ROW("socket-timeout", S, server.send_timeout), IN("Requests"), .letter = 'z',
      .aliases = "so-send-timeout socket-send-timeout so-write-timeout socket-write-timeout",
      .fallback = "60", .min = 1, .max = 86400,
