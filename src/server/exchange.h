@@ -20,8 +20,8 @@ struct cc_exchange {
     /* The answer so far. */
     int status;
     uint32_t n_headers;
-    uint64_t head_bytes, body_bytes;
-    struct cc_buf head; /* not sent yet: goes out with the first piece of body */
+    uint64_t head_bytes, body_bytes; /* on the wire */
+    struct cc_buf head;              /* not sent yet: goes out with the first piece of body */
     bool has_head;
     bool framed; /* the protocol has been told the end */
     /* enum cc_exchange_mark; whoever sets the second of them completes the exchange, so that an app

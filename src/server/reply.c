@@ -94,9 +94,9 @@ static enum cc_sent reply_body(struct cc_reply *reply, const char *bytes, size_t
 
     if (conn->gone)
         return CC_SENT_GONE;
-    exchange->body_bytes += len;
     if (len > 0)
         payload.len = protocol->frame(conn->state, len, &frame) ? frame.len : 0;
+    exchange->body_bytes += payload.len;
     if (last) {
         cc_buf_append_span(&end, frame.after);
         conn->keep = protocol->end(conn->state, true, &end);
@@ -127,13 +127,13 @@ static int64_t reply_file(struct cc_reply *reply, int fd, int64_t offset, int64_
         return -1;
     if (len == 0)
         len = info.st_size > offset ? info.st_size - offset : 0;
-    exchange->body_bytes += (uint64_t)len;
     frame.len = (size_t)len;
     if (len == 0 || !conn->listener->protocol->frame(conn->state, (size_t)len, &frame)) {
         send_framed(exchange, CC_SPAN(""), CC_SPAN(""), CC_SPAN(""));
         return conn->gone ? -1 : len;
     }
     len = (int64_t)frame.len;
+    exchange->body_bytes += frame.len;
     /* Only one file can be on its way. */
     if (conn->file.fd >= 0 && !reply_drain(reply))
         return -1;
