@@ -29,7 +29,7 @@ static int usage_error(const struct cc_err *err)
 static struct cc_place first_place(const struct cc_start *start)
 {
     for (size_t i = 0; i < start->entries.count; i++)
-        if (start->entries.items[i].place.file != NULL)
+        if (start->entries.items[i].place.line > 0) /* the environment has no lines */
             return (struct cc_place){start->entries.items[i].place.file, 0};
     return (struct cc_place){0};
 }

@@ -402,6 +402,33 @@ def test_values_of_the_command_line(run):
     done.has(r"^command line: http: ")
 
 
+def test_the_environment_is_not_to_blame_for_what_is_missing(run):
+    done = run("[uwsgi]\nmaster = true\n", env={"UWSGI_THREADS": "2"})
+    assert (done.code, len(done.lines)) == (CONFIG, 1)
+    done.has(r"^app\.ini: there is no socket to listen on")
+
+
+def test_without_a_file(ccontainer, app_dir, folder):
+    """All of it on the command line; a relative socket lies below chdir."""
+    path = os.path.join(folder, "app.sock")
+    process = subprocess.Popen(
+        [ccontainer, "--http-socket", "app.sock", "--pythonpath", app_dir, "--chdir", folder,
+         "--module=hello", "-p2", "--threads", "2", "-M", "--vacuum"],
+        cwd="/", stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        while b"all workers are ready" not in process.stderr.readline():
+            assert process.poll() is None
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(path)
+            client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert client.recv(4096).startswith(b"HTTP/1.1 200 ")
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+    assert process.returncode == OK
+    assert not os.path.exists(path)
+
+
 def test_values_of_the_environment(run):
     done = run(STOPPED, env={"UWSGI_PROCESSES": "many", "UWSGI_THEADS": "4"})
     assert done.code == CONFIG
