@@ -328,7 +328,7 @@ def connections(pid):
 def test_a_reload_of_a_broken_app_leaves_the_old_one_serving(server, site, lazy, broken):
     if lazy and broken.startswith("import"):
         pytest.skip("a lazy worker that dies is started again: its generation does not give up")
-    one = server(options(site, **{"lazy-apps": lazy}))
+    one = server(options(site, **{"lazy-apps": lazy}), may_crash="11" in broken)
     before = all_ready(one)
     write_app(site, broken)
     one.send_signal(signal.SIGHUP)
@@ -348,7 +348,7 @@ def test_reloads_leave_nothing_open(server, site):
     one = server(options(site))
     all_ready(one)
     before = None
-    for count in range(2, 6):
+    for count in range(2, 5):
         app = generation(one)
         one.send_signal(signal.SIGHUP)
         app = generation(one, other_than=app)
@@ -377,10 +377,10 @@ def test_harakiri_kills_what_runs_too_long_and_only_that(server, site, lazy):
 def test_max_requests_replaces_workers_without_losing_requests(server, site):
     one = server(options(site, **{"max-requests": 10}))
     all_ready(one)
-    seen = [body(one, "/") for _ in range(100)]
-    assert len(set(seen)) >= 5
+    seen = [body(one, "/") for _ in range(60)]
+    assert len(set(seen)) >= 4
     assert max(seen.count(pid) for pid in set(seen)) <= 12
-    one.wait_log("has ended (max-requests); starting another", count=4)
+    one.wait_log("has ended (max-requests); starting another", count=3)
     assert "killed" not in one.log()
     one.workers(2)
 
