@@ -9,6 +9,7 @@
 
 enum cc_message_kind {
     CC_MESSAGE_STOP = 1, /* downwards: stop accepting, finish, end */
+    CC_MESSAGE_LOADED,   /* generation to master: from here on workers are forked */
     CC_MESSAGE_READY,    /* upwards: a worker serves; from a generation: all of its workers do */
     CC_MESSAGE_STARTED,  /* generation to master: a worker was forked */
     CC_MESSAGE_ENDED,    /* generation to master: a worker was reaped */

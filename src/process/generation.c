@@ -70,6 +70,7 @@ static void begin(struct generation *generation)
     generation->messages.data = generation->term.data = generation->wake.data = generation;
     ev_io_start(generation->loop, &generation->messages);
     ev_signal_start(generation->loop, &generation->term);
+    cc_channel_send(setup->channel, (struct cc_message){.kind = CC_MESSAGE_LOADED});
 }
 
 /* In the generation at its end, and in a worker, which has no use for any of it. */

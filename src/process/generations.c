@@ -53,6 +53,8 @@ static void note(struct cc_generation *generation, const struct cc_message *mess
 {
     int at = message->worker - 1;
 
+    if (message->kind == CC_MESSAGE_LOADED)
+        generation->loaded = true;
     if (message->kind == CC_MESSAGE_READY && generation->state == CC_GENERATION_STARTING)
         generation->state = CC_GENERATION_SERVING;
     if (at < 0 || at >= generation->n_workers)
@@ -143,14 +145,10 @@ void cc_generation_kill(struct cc_generation *generation)
 
 void cc_generation_stop(struct cc_generation *generation)
 {
-    bool serves = generation->state == CC_GENERATION_SERVING;
-
-    /* While it starts, some of its workers may serve already. */
-    for (int i = 0; i < generation->n_workers; i++)
-        serves = serves || generation->workers[i] != 0;
+    cc_generation_listen(generation);
     if (generation->state < CC_GENERATION_STOPPING)
         generation->state = CC_GENERATION_STOPPING;
-    if (!serves ||
+    if (!generation->loaded ||
         !cc_channel_send(generation->channel, (struct cc_message){.kind = CC_MESSAGE_STOP}))
         cc_generation_kill(generation);
 }

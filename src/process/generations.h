@@ -26,8 +26,9 @@ struct cc_generation {
     struct cc_link link;
     struct cc_generations *all;
     enum cc_generation_state state;
-    int number; /* counts from 1 */
-    pid_t pid;  /* 0: reaped */
+    bool loaded; /* it may have workers that serve */
+    int number;  /* counts from 1 */
+    pid_t pid;   /* 0: reaped */
     int channel;
     ev_io messages;
     int64_t started_ns;
@@ -52,7 +53,7 @@ void cc_generations_clear(struct cc_generations *all, const struct cc_scoreboard
  * the parent. */
 struct cc_generation *cc_generations_start(struct cc_generations *all,
                                            struct cc_generation_setup *born);
-/* Tells it to finish and end. One that does not serve yet is killed. */
+/* Tells it to finish and end. One that still loads the app is killed. */
 void cc_generation_stop(struct cc_generation *generation);
 void cc_generation_kill(struct cc_generation *generation);
 /* The one of this state that was started last, or NULL. */

@@ -11,6 +11,7 @@
 #include "log/log.h"
 #include "process/generation.h"
 #include "process/master_state.h"
+#include "process/strays.h"
 
 /* How long killed processes may take to go; only one that hangs in the kernel takes longer. */
 #define KILL_PATIENCE_S 5.0
@@ -201,5 +202,6 @@ int cc_master_run(const struct cc_launch *launch, void (*in_child)(void *data), 
         wait_for_event(&master, &watchers);
     }
     clear(&master, &watchers, NULL);
+    cc_strays_wait();
     return master.code;
 }
