@@ -542,9 +542,14 @@ def test_environment_folder_and_log_are_the_apps(server, site, folder):
     log = os.path.join(folder, "app.log")
     one = server(options(site, logto=log, env=["GREETING=hello", "OTHER=1"]))
     assert body(one, "/env") == f"hello {site}"
-    with open(log, encoding="utf-8") as file:
-        text = file.read()
-    assert "the app is loaded in" in text and "GET /env => generated" in text
+
+    def text():
+        with open(log, encoding="utf-8") as file:
+            return file.read()
+
+    # The line of a request is written after its answer.
+    processes.wait_until(lambda: "GET /env => generated" in text(), what="the access line")
+    assert "the app is loaded in" in text()
     assert "GET /env" not in one.log()
 
 
@@ -586,14 +591,16 @@ def test_the_listen_queue_holds_what_comes_while_a_worker_is_replaced(server, si
     one = server(options(site, processes=1))
     worker = all_ready(one, count=1)[0]
     os.kill(worker, signal.SIGKILL)
+    processes.wait_until(lambda: not processes.alive(worker), what="the worker to be gone")
     assert int(body(one, "/")) != worker
 
 
 def test_a_socket_survives_the_generation(server, site):
     """Sockets are the master's: a client that connects while nobody accepts waits, and is served."""
     one = server(options(site, processes=1))
-    all_ready(one, count=1)
+    worker = all_ready(one, count=1)[0]
     os.kill(generation(one), signal.SIGKILL)
+    processes.wait_until(lambda: not processes.alive(worker), what="the worker to be gone")
     with socket.create_connection(("127.0.0.1", one.port), 10) as peer:
         peer.sendall(b"GET /version HTTP/1.0\r\nHost: a\r\n\r\n")
         assert peer.recv(100).startswith(b"HTTP/1.")
