@@ -159,7 +159,11 @@ int cc_start_open(struct cc_start *start)
     cc_listeners_open(&start->listeners, &start->settings.server, &start->plugins,
                       &start->problems);
     cc_problems_print(&start->problems, CC_WARNING, stderr);
-    return start->problems.errors > 0 ? CC_EXIT_CONFIG : CC_START_GO_ON;
+    if (start->problems.errors == 0)
+        return CC_START_GO_ON;
+    /* A start that fails leaves nothing behind. */
+    cc_listeners_close(&start->listeners, true);
+    return CC_EXIT_CONFIG;
 }
 
 /* The address with the port that the system chose for port 0. */

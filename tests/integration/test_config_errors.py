@@ -280,6 +280,12 @@ def test_socket_in_use(run):
     done.has(r"^app\.ini:4: threads: expected")
 
 
+def test_a_failed_start_leaves_no_socket_behind(run, folder):
+    done = run("[uwsgi]\nsocket = app.sock\nsocket = none/app.sock\n")
+    assert done.code == CONFIG
+    assert not os.path.exists(os.path.join(folder, "app.sock"))
+
+
 def test_folder_of_the_socket_is_missing(run):
     done = run("[uwsgi]\nsocket = none/app.sock\n")
     assert done.code == CONFIG
