@@ -11,6 +11,7 @@
 #include "log/log.h"
 #include "process/generation.h"
 #include "process/master_state.h"
+#include "process/signals.h"
 #include "process/strays.h"
 
 /* How long killed processes may take to go; only one that hangs in the kernel takes longer. */
@@ -195,6 +196,8 @@ int cc_master_run(const struct cc_launch *launch, void (*in_child)(void *data), 
         if (start_wanted(&master, &born)) {
             in_child(data);
             clear(&master, &watchers, born.board);
+            /* libev has just put the signals that the master watched back to what kills. */
+            cc_signals_default();
             int code = cc_generation_run(&born);
             cc_scoreboard_free(born.board);
             return code;

@@ -249,6 +249,20 @@ def test_a_terminals_interrupt_goes_to_all_and_ends_in_good_order(server, site):
 
 
 @LAZY
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT, signal.SIGHUP],
+                         ids=["INT", "QUIT", "HUP"])
+def test_what_a_terminal_sends_is_for_the_master_alone(server, site, lazy, number):
+    one = server(options(site, **{"lazy-apps": lazy}))
+    workers = all_ready(one)
+    app = generation(one)
+    for pid in [app, *workers]:
+        os.kill(pid, number)
+    assert body(one, "/version") == "one"
+    time.sleep(0.3)
+    assert generation(one) == app and sorted(one.workers(2)) == sorted(workers)
+
+
+@LAZY
 def test_a_reload_takes_the_new_app_and_finishes_old_requests(server, site, lazy):
     one = server(options(site, threads=4, **{"lazy-apps": lazy}))
     before = all_ready(one)
