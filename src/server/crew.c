@@ -135,6 +135,7 @@ static bool run_ready(struct cc_thread *thread)
     struct cc_crew *crew = thread->crew;
     struct cc_exchange *exchange;
 
+    cc_mailbox_take(crew->server);
     while ((exchange = pop_ready(crew->server)) != NULL) {
         cc_run(thread, exchange);
         if (!thread->leads)
@@ -296,6 +297,7 @@ static void hold_loop(struct cc_crew *crew)
     struct cc_server *server = crew->server;
 
     for (;;) {
+        cc_mailbox_take(server);
         dispatch_ready(crew);
         cc_accept_update(server);
         if (cc_server_drained(server)) {

@@ -14,19 +14,28 @@ void cc_mailbox_push(struct cc_server *server, struct cc_conn *conn, bool wake)
         ev_async_send(server->loop, &server->mail);
 }
 
-static void take_mail(struct ev_loop *loop, ev_async *watcher, int events)
+void cc_mailbox_take(struct cc_server *server)
 {
-    struct cc_server *server = watcher->data;
+    /* A look is cheaper than the exchange; what comes just now is there the next time. */
+    if (atomic_load_explicit(&server->mailbox, memory_order_relaxed) == NULL)
+        return;
     struct cc_conn *conn = atomic_exchange_explicit(&server->mailbox, NULL, memory_order_acquire);
 
-    (void)loop;
-    (void)events;
     while (conn != NULL) {
         struct cc_conn *next = conn->mail_next;
         atomic_store_explicit(&conn->owner, CC_OWNER_LOOP, memory_order_relaxed);
         cc_conn_continue(conn);
         conn = next;
     }
+}
+
+static void on_mail(struct ev_loop *loop, ev_async *watcher, int events)
+{
+    struct cc_server *server = watcher->data;
+
+    (void)loop;
+    (void)events;
+    cc_mailbox_take(server);
     if (atomic_load_explicit(&server->worn_out, memory_order_relaxed))
         cc_server_stop(server);
     if (cc_server_stopping(server))
@@ -37,7 +46,7 @@ static void take_mail(struct ev_loop *loop, ev_async *watcher, int events)
 void cc_mailbox_init(struct cc_server *server)
 {
     atomic_init(&server->mailbox, NULL);
-    ev_async_init(&server->mail, take_mail);
+    ev_async_init(&server->mail, on_mail);
     server->mail.data = server;
     ev_async_start(server->loop, &server->mail);
 }

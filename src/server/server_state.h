@@ -59,6 +59,9 @@ bool cc_accept_again(struct cc_server *server);
 
 /* mailbox.c: gives a connection back to the loop. Any thread. wake: the loop must look now. */
 void cc_mailbox_push(struct cc_server *server, struct cc_conn *conn, bool wake);
+/* Takes what lies there, with or without a wake-up: connections that are closed already count as
+ * open until then. Loop. */
+void cc_mailbox_take(struct cc_server *server);
 void cc_mailbox_init(struct cc_server *server);
 
 #endif

@@ -25,6 +25,15 @@ def test_it_answers(server):
     assert one.get("/stream?n=3").body == b"line 1 of 3\nline 2 of 3\nline 3 of 3\n"
 
 
+def test_connections_that_are_over_are_not_counted(server):
+    one = server("[uwsgi]\nplugin = native\nsocket = 127.0.0.1:@PORT@\nthreads = 4\n"
+                 "max-connections = 20\n")
+    packet = clients.packet(clients.variables("/sleep", "ms=2"))
+    for _ in range(200):
+        assert clients.uwsgi_raw(one.address, packet).status == 200
+    assert "max-connections" not in one.log()
+
+
 def test_no_interpreter_is_loaded(server):
     one = start(server)
     for worker in one.workers(2):
