@@ -261,7 +261,7 @@ static const struct cc_option http_rows[] = {
     {CC_INT_ROW("http-max-headers", struct cc_http_settings, header_limit), .fallback = "100",
      .min = 1, .max = 1000, .section = "HTTP", .since = "0.1",
      .help = "Most headers of an HTTP request; one with more is answered 431."},
-    {CC_SIZE_ROW("limit-post", struct cc_http_settings, body_limit), .fallback = "0",
+    {CC_SIZE_ROW("limit-post", struct cc_http_settings, body_limit), .fallback = "1073741824",
      .section = "HTTP", .since = "0.1",
      .help = "Most bytes of a request's body; a longer one is answered 413 before it is read. "
              "0: no limit."},

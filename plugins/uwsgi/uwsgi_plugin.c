@@ -232,7 +232,7 @@ static const struct cc_option uwsgi_rows[] = {
      .fallback = "65535", .min = 256, .max = 1 << 20, .section = "uwsgi", .since = "0.1",
      .help = "Most bytes of a uwsgi packet's variables; by default any packet that the protocol "
              "allows (65535) is taken."},
-    {CC_SIZE_ROW("limit-post", struct cc_uwsgi_settings, body_limit), .fallback = "0",
+    {CC_SIZE_ROW("limit-post", struct cc_uwsgi_settings, body_limit), .fallback = "1073741824",
      .section = "uwsgi", .since = "0.1",
      .help = "Most bytes of a request's body; a longer one is answered 413 before it is read. "
              "0: no limit."},

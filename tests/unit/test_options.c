@@ -127,6 +127,28 @@ static void defaults_parse_within_their_bounds(void **state)
     cc_problems_clear(&problems);
 }
 
+/* An option that several tables have is one option to the user: it has one default. buffer-size is
+ * the exception, since no uwsgi packet can be longer than 65535 bytes. */
+static void check_default_is_the_same(const struct cc_option_table *table,
+                                      const struct cc_option *row)
+{
+    (void)table;
+    for (size_t i = 0; i < targets.count; i++) {
+        const struct cc_option *other = cc_option_find(targets.items[i].table, row->name);
+        if (other == NULL || strcmp(row->name, "buffer-size") == 0)
+            continue;
+        assert_int_equal(other->fallback == NULL, row->fallback == NULL);
+        if (row->fallback != NULL)
+            assert_string_equal(other->fallback, row->fallback);
+    }
+}
+
+static void tables_agree_on_defaults(void **state)
+{
+    (void)state;
+    each_row(check_default_is_the_same);
+}
+
 static void check_letter(const struct cc_option_table *table, const struct cc_option *row)
 {
     const struct cc_uwsgi_name *theirs = cc_uwsgi_letter_find(row->letter);
@@ -232,6 +254,7 @@ int main(void)
         cmocka_unit_test(texts_are_whole),
         cmocka_unit_test(bounds_make_sense),
         cmocka_unit_test(defaults_parse_within_their_bounds),
+        cmocka_unit_test(tables_agree_on_defaults),
         cmocka_unit_test(letters_are_those_of_uwsgi),
         cmocka_unit_test(the_options_of_the_first_release_are_there),
         cmocka_unit_test(all_names_of_uwsgi_are_known),
