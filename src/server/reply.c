@@ -50,7 +50,8 @@ static void reply_head(struct cc_reply *reply, const struct cc_response *respons
     if (exchange->has_head)
         return;
     full.date = http_date();
-    full.close = cc_server_stopping(conn->server);
+    full.close =
+        cc_server_stopping(conn->server) || conn->server->setup->settings->keepalive_timeout == 0;
     conn->listener->protocol->head(conn->state, &exchange->request, &full, &exchange->head);
     exchange->has_head = true;
     exchange->status = response->status;

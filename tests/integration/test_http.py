@@ -42,6 +42,13 @@ def test_keep_alive_and_its_end(kitchen):
         assert http.closed()
 
 
+def test_keep_alive_can_be_declined(kitchen):
+    with clients.Http(kitchen(**{"http-keepalive": 0}).address) as http:
+        answer = http.get("/")
+        assert answer.status == 200 and answer.headers["connection"].lower() == "close"
+        assert http.closed()
+
+
 def test_http_1_0_closes_unless_asked(kitchen):
     address = kitchen().address
     with clients.Http(address) as http:
@@ -346,6 +353,9 @@ def test_limits_of_the_head(kitchen):
 
 
 def test_a_body_over_the_limit_is_413(kitchen):
+    with clients.Http(kitchen().address) as http:  # 1 GiB without a word in the file
+        http.send(f"POST /body HTTP/1.1\r\n{HEAD}Content-Length: 1073741825\r\n\r\n")
+        assert http.answer().status == 413
     address = kitchen(limit_post=10000).address
     with clients.Http(address) as http:
         http.send(f"POST /body HTTP/1.1\r\n{HEAD}Content-Length: 10001\r\n\r\n")
