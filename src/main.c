@@ -9,8 +9,10 @@ int main(int argc, char **argv)
 
     (void)argc;
     int code = cc_start_read(&start, argv);
-    if (code == CC_START_GO_ON)
+    if (code == CC_START_GO_ON) {
+        cc_process_hold_signals();
         code = cc_start_open(&start);
+    }
     if (code == CC_START_GO_ON) {
         struct cc_launch launch = {&start.settings, &start.plugins, &start.listeners};
         cc_start_announce(&start.listeners);

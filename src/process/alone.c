@@ -8,6 +8,7 @@
 
 #include "log/log.h"
 #include "process/app_load.h"
+#include "process/signals.h"
 #include "process/surroundings.h"
 #include "server/server.h"
 #include "stats/scoreboard.h"
@@ -125,6 +126,8 @@ int cc_alone_run(const struct cc_launch *launch, void (*tidy)(void *data), void 
         cc_log(CC_LOG_ERROR, "%s", err.text);
         return CC_EXIT_SYSTEM;
     }
+    /* While the app is loaded, which may take its time, a signal ends it all. */
+    cc_signals_release();
     if (!cc_app_load(&held, launch, process->need_app) && process->need_app)
         return CC_EXIT_NO_APP;
     struct cc_scoreboard *board = cc_scoreboard_new(1, (int)settings->server.threads);

@@ -86,6 +86,11 @@ static void say_start(const struct cc_process_settings *process)
         cc_log(CC_LOG_WARN, "the app runs as root; set uid and gid");
 }
 
+void cc_process_hold_signals(void)
+{
+    cc_signals_hold();
+}
+
 int cc_process_run(const struct cc_launch *launch)
 {
     const struct cc_process_settings *process = &launch->settings->process;

@@ -22,6 +22,9 @@ struct cc_launch {
     struct cc_listeners *listeners; /* open */
 };
 
+/* Keeps signals that stop or reload waiting until cc_process_run() can do as they say: before a
+ * socket is opened, so that a stop that comes early leaves nothing behind. */
+void cc_process_hold_signals(void);
 /* Serves until a signal says stop. Returns the exit code in the master and in every process that it
  * forked (they return through here too, so that all memory is freed the same way). */
 int cc_process_run(const struct cc_launch *launch);

@@ -17,7 +17,18 @@ static void set(int number, void (*handler)(int))
     sigaction(number, &action, NULL);
 }
 
-static void unblock_all(void)
+void cc_signals_hold(void)
+{
+    static const int held[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
+    sigset_t mask;
+
+    sigemptyset(&mask);
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+        sigaddset(&mask, held[i]);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+void cc_signals_release(void)
 {
     sigset_t none;
 
@@ -32,7 +43,6 @@ void cc_signals_reset(void)
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         set(ours[i], SIG_DFL);
     set(SIGPIPE, SIG_IGN);
-    unblock_all();
 }
 
 void cc_signals_default(void)
@@ -43,5 +53,5 @@ void cc_signals_default(void)
     set(SIGINT, nothing);
     set(SIGQUIT, nothing);
     set(SIGHUP, nothing);
-    unblock_all();
+    cc_signals_release();
 }

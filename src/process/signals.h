@@ -7,8 +7,12 @@
  * SIG_IGN: commands that the app runs get the defaults back.) Everything else as the kernel has it.
  */
 void cc_signals_default(void);
-/* The master's start: SIGPIPE ignored, the rest default, nothing blocked, whatever our parent left.
- */
+/* The start: SIGPIPE ignored and the rest default, whatever our parent left. */
 void cc_signals_reset(void);
+/* Nothing but SIGINT, SIGTERM, SIGQUIT and SIGHUP blocked; they wait until a loop watches them
+ * (libev lets each in then) or until they are released. */
+void cc_signals_hold(void);
+/* Nothing blocked. */
+void cc_signals_release(void);
 
 #endif
