@@ -59,6 +59,9 @@ static void say_full(struct cc_server *server, const char *why)
                server->setup->worker, why);
     server->full_said = true;
     server->accept_pause_until = ev_now(server->loop) + PAUSE_AFTER_FAILURE;
+    /* It ends the pause, and without a connection nothing else would wake the loop. */
+    if (!ev_is_active(&server->tick))
+        ev_timer_again(server->loop, &server->tick);
 }
 
 /* false: nothing to accept. */

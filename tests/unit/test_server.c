@@ -4,11 +4,13 @@
 #include "cc_test.h"
 
 #include <ev.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -415,6 +417,41 @@ static void max_requests_stop_the_server(void **state)
     close(fd);
 }
 
+/* Takes descriptors until there are none; returns how many. */
+static int take_descriptors(int *taken, int most)
+{
+    int count = 0;
+
+    while (count < most && (taken[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+        count++;
+    return count;
+}
+
+/* Without a connection there is no tick of the loop that would end the pause by the way. */
+static void it_accepts_again_when_descriptors_are_free(void **state)
+{
+    struct fixture *f = start(1, 0, true);
+    struct rlimit old, low;
+    int taken[256];
+    (void)state;
+
+    getrlimit(RLIMIT_NOFILE, &old);
+    low = (struct rlimit){256, old.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &low);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int count = take_descriptors(taken, 256);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&f->address, f->address_len), 0);
+    pause_ms(100);
+    while (count > 0)
+        close(taken[--count]);
+    setrlimit(RLIMIT_NOFILE, &old);
+    alarm(20); /* instead of hanging */
+    expect(fd, "a\n", 1, "200 a\n.\n");
+    alarm(0);
+    close(fd);
+    stop(f);
+}
+
 static void without_an_app_it_is_500(void **state)
 {
     struct fixture *f = start(1, 0, false);
@@ -450,6 +487,7 @@ int main(void)
         cmocka_unit_test(with_one_thread),
         cmocka_unit_test(with_four_threads),
         cmocka_unit_test(max_requests_stop_the_server),
+        cmocka_unit_test(it_accepts_again_when_descriptors_are_free),
         cmocka_unit_test(without_an_app_it_is_500),
     };
     return cmocka_run_group_tests(tests, make_bodies, free_bodies);
