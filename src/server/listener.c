@@ -28,11 +28,16 @@ static bool remove_stale(const struct cc_address *address, struct cc_err *err)
                        "elsewhere",
                        address->path);
     int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (probe < 0)
+        return cc_fail(err, "cannot make a socket: %s", strerror(errno));
     int refused = connect(probe, (const struct sockaddr *)&address->sock, address->sock_len);
     int why = errno;
     close(probe);
     if (refused == 0 || why == EAGAIN)
         return cc_fail(err, "another program is listening on %s: stop it first", address->path);
+    if (why != ECONNREFUSED && why != ENOENT)
+        return cc_fail(err, "cannot tell whether anybody listens on %s: %s", address->path,
+                       strerror(why));
     if (unlink(address->path) != 0)
         return cc_fail(err, "cannot remove the stale socket %s: %s", address->path,
                        strerror(errno));

@@ -280,6 +280,15 @@ def test_socket_in_use(run):
     done.has(r"^app\.ini:4: threads: expected")
 
 
+def test_a_socket_that_may_be_in_use_stays(run, folder):
+    path = os.path.join(folder, "app.sock")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
+        other.bind(path)
+        done = run(f"[uwsgi]\nsocket = {path}\n")
+    assert done.code == CONFIG and os.path.exists(path)
+    done.has(r"^app\.ini:2: socket: cannot tell whether anybody listens on ")
+
+
 def test_a_failed_start_leaves_no_socket_behind(run, folder):
     done = run("[uwsgi]\nsocket = app.sock\nsocket = none/app.sock\n")
     assert done.code == CONFIG
