@@ -131,6 +131,7 @@ static void begin(struct cc_master *master, struct watchers *watchers)
         watchers->signals[i].data = watchers;
         ev_signal_start(master->loop, &watchers->signals[i]);
     }
+    cc_signals_release();
     ev_timer_init(&watchers->wake, on_wake, 0, 0);
     ev_timer_init(&watchers->mercy, on_mercy, 0, 0);
     /* Workers whose generation dies become ours to reap, and not those of process 1. */

@@ -9,8 +9,8 @@
 void cc_signals_default(void);
 /* The start: SIGPIPE ignored and the rest default, whatever our parent left. */
 void cc_signals_reset(void);
-/* Nothing but SIGINT, SIGTERM, SIGQUIT and SIGHUP blocked; they wait until a loop watches them
- * (libev lets each in then) or until they are released. */
+/* Nothing but SIGINT, SIGTERM, SIGQUIT and SIGHUP blocked; they wait until they are
+ * released. */
 void cc_signals_hold(void);
 /* Nothing blocked. */
 void cc_signals_release(void);
