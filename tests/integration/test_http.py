@@ -374,6 +374,16 @@ def test_a_body_over_the_limit_is_413(kitchen):
         assert http.answer().status == 200
 
 
+def test_by_default_a_body_is_a_gibibyte_at_most(kitchen):
+    one = kitchen()
+    for length in ((1 << 30) + 1, (1 << 63) - 1):
+        with clients.Http(one.address) as http:
+            http.send(f"POST /body HTTP/1.1\r\n{HEAD}Content-Length: {length}\r\n\r\n")
+            assert http.answer().status == 413
+            assert http.closed()
+    assert "limit-post allows 1073741824" in one.log()
+
+
 # -- time limits
 
 def test_a_slow_head_is_cut_off(kitchen):
