@@ -28,6 +28,15 @@ bool cc_fd_cloexec(int fd, bool on)
     return set_flag(fd, F_GETFD, F_SETFD, FD_CLOEXEC, on);
 }
 
+bool cc_fd_fill_standard(void)
+{
+    /* open() gives the lowest free number. */
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+            return false;
+    return true;
+}
+
 bool cc_fd_write_all(int fd, const void *bytes, size_t len)
 {
     const char *at = bytes;

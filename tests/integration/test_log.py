@@ -100,3 +100,14 @@ def test_a_client_cannot_forge_lines(server, path):
     log = one.wait_log("/end")
     assert "\x1b" not in log and "\x7f" not in log
     assert not re.search(r"^\[pid: 1\b", log, re.M)
+
+
+@pytest.mark.parametrize("master", [True, False])
+def test_closed_standard_files_never_become_sockets(server, master):
+    one = server({"module": "kitchen", "master": master, "processes": 1, "logto": "@DIR@/log"},
+                 before=lambda: os.closerange(0, 3))
+    assert one.get("/say?into-the-log").status == 200
+    for pid in {one.pid, *one.workers()}:
+        for number in (0, 1, 2):
+            target = os.readlink(f"/proc/{pid}/fd/{number}")
+            assert target == "/dev/null" or target.endswith("/log"), (pid, number, target)
