@@ -15,6 +15,7 @@
 #define MAX_DEPTH      16 /* files that include each other */
 #define MAX_ENTRIES    10000
 #define MAX_FILES      256 /* in all: sixteen levels of two includes each would be 65535 */
+#define STRAYS_SAID    3   /* a file that is no ini at all has hundreds */
 
 /* One file being read. Lives on the stack of read_section(). */
 struct cc_load_frame {
@@ -25,6 +26,7 @@ struct cc_load_frame {
     const char *section; /* the one asked for */
     bool found;          /* the section has begun */
     struct cc_buf seen;  /* the other sections' names */
+    size_t strays;       /* lines before the first section */
 };
 
 bool cc_load_read_file(const char *path, char **text, size_t *len, struct cc_err *err)
@@ -89,9 +91,10 @@ static void on_line(void *context, const struct cc_ini_line *line)
     }
     if (strcmp(line->section, frame->section) == 0)
         cc_load_entry(frame->loader, line->key, line->value, place);
-    else if (line->section[0] == '\0')
+    else if (line->section[0] == '\0' && frame->strays++ < STRAYS_SAID)
         cc_problems_add(frame->loader->problems, CC_WARNING, place,
-                        "%s: ignored, since it stands before the first [section]", line->key);
+                        "%s: ignored, since it stands before the first [section]%s", line->key,
+                        frame->strays == STRAYS_SAID ? ", and so are further lines there" : "");
 }
 
 static void read_section(struct cc_load_frame *frame, struct cc_span text)

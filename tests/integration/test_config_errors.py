@@ -157,6 +157,14 @@ def test_lines_before_the_section(run):
     done.has(r"^app\.ini:1: warning: master: ignored, since it stands before the first \[section\]")
 
 
+def test_a_program_instead_of_an_ini(run):
+    done = run("import os\n" + "port = 8000\n" * 50)
+    assert done.code == CONFIG
+    assert len(done.lines) == 4, done.lines
+    done.has(r"^app\.ini:3: warning: port: ignored, .*, and so are further lines there$")
+    done.has(r"^app\.ini: the file has no section \[uwsgi\], nor any other")
+
+
 def test_include_of_a_missing_file(run):
     done = run(STOPPED + "include = parts/none.ini\nini = none2.ini\n")
     assert done.code == CONFIG
