@@ -2,6 +2,7 @@
 #include "python/environ.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/attributes.h"
@@ -167,11 +168,18 @@ static bool add_unknown(PyObject *dict, const struct cc_pair *pair)
     return ok;
 }
 
+/* What PEP 3333 keeps for the server: a peer's packet does not replace it. */
+static bool is_reserved(struct cc_span name)
+{
+    return name.len >= 5 && name.at[0] == 'w' && memcmp(name.at, "wsgi.", 5) == 0;
+}
+
 static bool add_variable(struct cc_environ *environ, PyObject *dict, const struct cc_pair *pair,
                          struct scheme_hints *hints)
 {
+    if (CC_UNLIKELY(is_reserved(pair->name)))
+        return true;
     struct cc_name *name = cc_names_find(environ->names, pair->name);
-
     if (CC_UNLIKELY(name == NULL))
         return !PyErr_Occurred() && add_unknown(dict, pair);
     if (CC_UNLIKELY(name->role != CC_NAME_PLAIN) && !note_role(hints, name, pair->value))

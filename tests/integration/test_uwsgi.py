@@ -31,6 +31,16 @@ def test_a_packet_and_its_environ(kitchen):
     assert seen["SCRIPT_NAME"] == ""
 
 
+def test_a_peer_cannot_set_what_is_the_servers(kitchen):
+    ours = dict.fromkeys(["wsgi.input", "wsgi.errors", "wsgi.file_wrapper", "wsgi.version",
+                          "wsgi.url_scheme", "wsgi.other"], "the peer's")
+    address = kitchen().address
+    for _ in range(2):  # the second time the names are known
+        answer = clients.uwsgi(address, "/environ", **ours)
+        assert answer.status == 200
+        assert "the peer's" not in json.loads(answer.body).values()
+
+
 @pytest.mark.parametrize("more", [{"HTTPS": "on"}, {"UWSGI_SCHEME": "https"},
                                   {"REQUEST_SCHEME": "https"}])
 def test_the_scheme(kitchen, more):
