@@ -129,19 +129,25 @@ static int64_t reply_file(struct cc_reply *reply, int fd, int64_t offset, int64_
     if (len == 0)
         len = info.st_size > offset ? info.st_size - offset : 0;
     frame.len = (size_t)len;
+    /* First what may fail: frame() has the bytes counted as sent. */
+    int copy = len == 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (len > 0 && copy < 0)
+        return -1;
     if (len == 0 || !conn->listener->protocol->frame(conn->state, (size_t)len, &frame)) {
+        if (copy >= 0)
+            close(copy);
         send_framed(exchange, CC_SPAN(""), CC_SPAN(""), CC_SPAN(""));
         return conn->gone ? -1 : len;
     }
     len = (int64_t)frame.len;
     exchange->body_bytes += frame.len;
     /* Only one file can be on its way. */
-    if (conn->file.fd >= 0 && !reply_drain(reply))
+    if (conn->file.fd >= 0 && !reply_drain(reply)) {
+        close(copy);
         return -1;
+    }
     send_framed(exchange, frame.before, CC_SPAN(""), CC_SPAN(""));
-    conn->file.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (conn->file.fd < 0)
-        return -1;
+    conn->file.fd = copy;
     conn->file.offset = offset;
     conn->file.left = len;
     cc_buf_append_span(&conn->tail.buf, frame.after);

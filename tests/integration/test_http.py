@@ -384,6 +384,15 @@ def test_by_default_a_body_is_a_gibibyte_at_most(kitchen):
     assert "limit-post allows 1073741824" in one.log()
 
 
+def test_a_file_that_cannot_be_sent_is_cut(kitchen):
+    one = kitchen(threads=2)
+    with clients.Http(one.address) as http:
+        http.send(f"GET /full HTTP/1.1\r\n{HEAD}\r\n")
+        begin = http.all()  # ends: what was announced does not come
+    assert begin.startswith(b"HTTP/1.1 200 ") and begin.endswith(b"\r\n\r\n")
+    assert one.get("/").status == 200
+
+
 # -- time limits
 
 def test_a_slow_head_is_cut_off(kitchen):

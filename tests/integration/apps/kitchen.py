@@ -124,6 +124,26 @@ def halfway(env, start_response, query):
     return parts()
 
 
+def full(env, start_response, query):
+    """Sends a file, with all descriptors taken for half a second."""
+    file = open(__file__, "rb")
+    size = os.fstat(file.fileno()).st_size
+    taken = []
+    try:
+        while True:
+            taken.append(os.dup(file.fileno()))
+    except OSError:
+        pass
+
+    def free():
+        time.sleep(0.5)
+        for descriptor in taken:
+            os.close(descriptor)
+    threading.Thread(target=free, daemon=True).start()
+    start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", str(size))])
+    return env["wsgi.file_wrapper"](file)
+
+
 def leave(env, start_response, query):
     """Ends the worker behind the server's back."""
     os._exit(3)
@@ -148,7 +168,7 @@ def say(env, start_response, query):
 
 DOORS = {"/" + door.__name__: door for door in (
     environ, body, echo, unread, pieces, big, closed, status, sleep, spin, whoami, fail, halfway,
-    leave, crash, say)}
+    full, leave, crash, say)}
 
 
 def application(env, start_response):
