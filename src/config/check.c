@@ -8,6 +8,7 @@
 
 #include "base/address.h"
 #include "base/alloc.h"
+#include "base/fd.h"
 #include "base/span.h"
 
 struct check {
@@ -155,6 +156,21 @@ static void check_identity(const struct check *check)
     free(user);
 }
 
+/* The kernel cuts a longer queue without a word; uWSGI does not start with one. */
+static void check_listen(const struct check *check)
+{
+    size_t len;
+    char *text = cc_fd_read_file("/proc/sys/net/core/somaxconn", 64, &len);
+    int64_t most = text == NULL ? 0 : strtoll(text, NULL, 10);
+
+    free(text);
+    if (most > 0 && check->settings->server.listen > most)
+        cc_problems_add(check->problems, CC_WARNING, place_of(check, "listen"),
+                        "listen: the kernel makes it %lld, as net.core.somaxconn says: raise that "
+                        "one too (sysctl -w net.core.somaxconn=%lld)",
+                        (long long)most, (long long)check->settings->server.listen);
+}
+
 static void check_env(const struct check *check)
 {
     const struct cc_texts *env = &check->settings->process.env;
@@ -193,6 +209,7 @@ void cc_check(struct cc_settings *settings, const struct cc_targets *targets,
     check_sockets(&check);
     check_mode(&check);
     check_identity(&check);
+    check_listen(&check);
     check_env(&check);
     imply_master(&check);
 }

@@ -288,6 +288,16 @@ def test_socket_in_use(run):
     done.has(r"^app\.ini:4: threads: expected")
 
 
+def test_a_queue_longer_than_the_kernels(run):
+    with open("/proc/sys/net/core/somaxconn", encoding="ascii") as file:
+        most = int(file.read())
+    if most >= 65535:
+        pytest.skip("the kernel's limit is as high as the option's")
+    done = run(f"{STOPPED}listen = {most + 1}\n")
+    done.has(rf"^app\.ini:4: warning: listen: the kernel makes it {most}, as net\.core\.somaxconn says")
+    run(f"{STOPPED}listen = {most}\n").has_not("listen:")
+
+
 def test_a_socket_that_may_be_in_use_stays(run, folder):
     path = os.path.join(folder, "app.sock")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
