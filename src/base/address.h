@@ -24,7 +24,7 @@ struct cc_address {
 /* Parses text (looking a host name up where it is one). false: err says what is wrong and what
  * was expected. */
 bool cc_address_parse(const char *text, struct cc_address *address, struct cc_err *err);
-/* Writes "127.0.0.1", "::1", "unix:/path" or "" for a peer or own address, without the port. */
+/* Writes "127.0.0.1", "::1", or "" for one that is no inet address; without the port. */
 void cc_address_host_text(const struct sockaddr_storage *sock, char *text, size_t size);
 /* The port of an inet address; 0 for others. */
 int cc_address_port(const struct sockaddr_storage *sock);

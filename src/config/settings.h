@@ -11,8 +11,7 @@ struct cc_process_settings {
     int64_t processes;
     bool lazy_apps;
     bool need_app;
-    bool die_on_term; /* accepted: SIGTERM always stops here */
-    bool vacuum;      /* remove unix sockets and the pidfile at the end */
+    bool vacuum; /* remove unix sockets and the pidfile at the end */
     char *pidfile;
     char *uid, *gid; /* names or numbers */
     char *chdir;
@@ -37,7 +36,7 @@ struct cc_server_settings {
     struct cc_socket_setting *sockets;
     size_t n_sockets;
     int64_t listen;            /* backlog */
-    char *chmod_socket;        /* octal mode; empty: 666 */
+    char *chmod_socket;        /* octal mode */
     char *chown_socket;        /* user:group */
     int64_t threads;           /* app threads a worker */
     int64_t post_buffering;    /* bytes of a body that stay in memory; the rest goes to a file */

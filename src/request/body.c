@@ -10,11 +10,6 @@
 /* A buffer larger than this is freed with its request instead of kept for the next one. */
 #define KEEP_BYTES ((size_t)16384)
 
-void cc_body_init(struct cc_body *body)
-{
-    *body = (struct cc_body){.fd = -1};
-}
-
 static bool cannot_write(int error, struct cc_err *err)
 {
     return cc_fail_status(err, 500,

@@ -18,7 +18,6 @@ struct cc_body {
     bool chunked;         /* its length was not announced (HTTP chunked coding) */
 };
 
-void cc_body_init(struct cc_body *body);
 /* Adds bytes; past memory_limit bytes the whole body moves to a file. false: the file cannot be
  * made or written; err has the status 500 and the reason. */
 bool cc_body_append(struct cc_body *body, const char *bytes, size_t len, int64_t memory_limit,

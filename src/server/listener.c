@@ -90,13 +90,12 @@ static bool inherit(struct cc_listener *listener, struct cc_err *err)
     return true;
 }
 
-/* Modes as chmod(1) takes them in octal; a bare chmod-socket means 666, as in uWSGI. */
+/* Modes as chmod(1) takes them in octal; check.c has seen that it is one. */
 static bool apply_mode(const struct cc_listener *listener, const char *mode, struct cc_err *err)
 {
     if (mode == NULL || listener->address.kind != CC_ADDRESS_UNIX)
         return true;
-    mode_t bits = mode[0] == '\0' ? 0666 : (mode_t)strtol(mode, NULL, 8);
-    if (chmod(listener->address.path, bits) != 0)
+    if (chmod(listener->address.path, (mode_t)strtol(mode, NULL, 8)) != 0)
         return cc_fail(err, "cannot change the mode of %s: %s", listener->address.path,
                        strerror(errno));
     return true;

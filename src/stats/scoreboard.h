@@ -12,11 +12,9 @@
 
 struct cc_slot {
     alignas(64) _Atomic int64_t
-        started_ns;              /* CLOCK_MONOTONIC when the running request began; 0: idle */
-    _Atomic uint64_t requests;   /* answered by this thread, all generations of it */
-    _Atomic uint64_t exceptions; /* of them broken off by the app */
-    _Atomic uint64_t busy_ns;    /* time inside the app */
-    _Atomic uint64_t sent_bytes;
+        started_ns;            /* CLOCK_MONOTONIC when the running request began; 0: idle */
+    _Atomic uint64_t requests; /* answered by this thread, in this generation */
+    _Atomic uint64_t busy_ns;  /* time inside the app */
     char method_uri[128]; /* of the running request, NUL-terminated: for the harakiri line; may be
                            * torn when read */
 };
@@ -27,7 +25,7 @@ struct cc_scoreboard {
     /* slots follow: workers * threads of them */
 };
 
-/* NULL with err: no memory. */
+/* NULL with errno set: no memory. */
 struct cc_scoreboard *cc_scoreboard_new(int workers, int threads);
 void cc_scoreboard_free(struct cc_scoreboard *board);
 struct cc_slot *cc_scoreboard_slot(const struct cc_scoreboard *board, int worker, int thread);
