@@ -7,6 +7,17 @@
 
 #include "base/alloc.h"
 
+static bool is_known(const struct cc_problems *problems, struct cc_place place, const char *text)
+{
+    for (size_t i = problems->count; i > 0; i--) {
+        const struct cc_problem *problem = &problems->items[i - 1];
+        if (problem->place.line == place.line && problem->place.file == place.file &&
+            strcmp(problem->text, text) == 0)
+            return true;
+    }
+    return false;
+}
+
 void cc_problems_add(struct cc_problems *problems, enum cc_severity severity, struct cc_place place,
                      const char *format, ...)
 {
@@ -17,6 +28,11 @@ void cc_problems_add(struct cc_problems *problems, enum cc_severity severity, st
     if (vasprintf(&text, format, arguments) < 0)
         abort();
     va_end(arguments);
+    /* An option that is in several tables is found wrong by each of them. */
+    if (is_known(problems, place, text)) {
+        free(text);
+        return;
+    }
     problems->items = cc_realloc(problems->items, (problems->count + 1) * sizeof *problems->items);
     problems->items[problems->count++] = (struct cc_problem){severity, place, text};
     if (severity == CC_ERROR)

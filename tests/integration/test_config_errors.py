@@ -307,6 +307,12 @@ def test_a_socket_that_may_be_in_use_stays(run, folder):
     done.has(r"^app\.ini:2: socket: cannot tell whether anybody listens on ")
 
 
+def test_an_option_of_several_tables_is_wrong_once(run):
+    done = run("[uwsgi]\nhttp = 127.0.0.1:0\nbuffer-size = 64k\nlimit-post = 12MB\n")
+    assert done.code == CONFIG
+    assert [line.split(":")[1] for line in done.lines] == ["3", "4"]
+
+
 def test_a_failed_start_leaves_no_socket_behind(run, folder):
     done = run("[uwsgi]\nsocket = app.sock\nsocket = none/app.sock\n")
     assert done.code == CONFIG
