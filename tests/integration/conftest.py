@@ -25,11 +25,25 @@ def sanitized(ccontainer):
     return servers.is_sanitized(ccontainer)
 
 
-@pytest.fixture
-def folder():
+def new_folder():
     """An empty folder with a short path (unix sockets) that any user may enter."""
     path = tempfile.mkdtemp(prefix="cc")
     os.chmod(path, 0o755)
+    return path
+
+
+@pytest.fixture
+def folder():
+    """The test's own folder; see new_folder."""
+    path = new_folder()
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def shared_folder():
+    """A folder for all tests of a file; see new_folder."""
+    path = new_folder()
     yield path
     shutil.rmtree(path, ignore_errors=True)
 
@@ -40,10 +54,10 @@ def app_dir():
     return servers.APPS
 
 
-@pytest.fixture
-def server(ccontainer, folder):
-    """server(ini, ...) starts a ccontainer; see servers.Server. At the end each is stopped, and the
-    test fails on a wrong exit code, on processes left over and on what a sanitizer printed."""
+def start_servers(binary, folder):
+    """Yields server(ini, ...), which starts a ccontainer (see servers.Server). At the end each is
+    stopped, and the test fails on a wrong exit code, on processes left over and on what a sanitizer
+    printed."""
     started = []
 
     def start(ini=None, **options):
@@ -52,7 +66,7 @@ def server(ccontainer, folder):
         os.chmod(own, 0o755)
         one = servers.Server.__new__(servers.Server)
         started.append(one)
-        one.__init__(ccontainer, own, {} if ini is None else ini, **options)
+        one.__init__(binary, own, {} if ini is None else ini, **options)
         return one
 
     yield start
@@ -65,6 +79,18 @@ def server(ccontainer, folder):
         except AssertionError as error:
             complaints.append(str(error))
     assert not complaints, "\n".join(complaints)
+
+
+@pytest.fixture
+def server(ccontainer, folder):
+    """Starts servers for one test; see start_servers."""
+    yield from start_servers(ccontainer, folder)
+
+
+@pytest.fixture(scope="module")
+def shared_server(ccontainer, shared_folder):
+    """Starts servers that all tests of a file use: for apps that take long to load."""
+    yield from start_servers(ccontainer, shared_folder)
 
 
 @pytest.fixture

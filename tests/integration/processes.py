@@ -62,6 +62,16 @@ def threads(pid):
     return len(os.listdir(f"/proc/{pid}/task"))
 
 
+def catches(pid, number):
+    """Has the process a handler for the signal?"""
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
+            caught = next(line for line in file if line.startswith("SigCgt:"))
+    except (OSError, StopIteration):
+        return False
+    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
+
+
 def describe(pids):
     """Lines for a failure message."""
     lines = []

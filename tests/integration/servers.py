@@ -109,7 +109,8 @@ class Server:
         if count is None:
             return self._workers()
         return processes.wait_until(
-            lambda: len(self._workers()) == count and self._workers(), timeout,
+            lambda: len(self._workers()) == count and self._workers(),
+            timeout * (4 if self.sanitized else 1),
             f"{count} workers of {self.pid} (now {self._workers()})\n{self.log()}",
         )
 
@@ -121,9 +122,10 @@ class Server:
 
     # -- talking to it
 
-    def get(self, path="/", method="GET", body=None, headers=None, timeout=10.0):
+    def get(self, path="/", method="GET", body=None, headers=None, timeout=None):
         """One HTTP request on a connection of its own; the answer has .status, .headers, .body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        patience = timeout or (60 if self.sanitized else 10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=patience)
         try:
             connection.request(method, path, body, headers or {})
             answer = connection.getresponse()
@@ -144,15 +146,18 @@ class Server:
 
     def wait_log(self, text, timeout=15.0, count=1):
         """Waits until text is in the log (count times) and returns the whole log."""
-        end = time.monotonic() + timeout
+        end = time.monotonic() + timeout * (4 if self.sanitized else 1)
         while self.log().count(text) < count:
             assert time.monotonic() < end, f"not logged within {timeout} s: {text}\n{self.log()}"
             time.sleep(0.01)
         return self.log()
 
     def wait_ready(self, timeout=30.0):
-        """Waits until each of its sockets takes a connection."""
+        """Waits until each of its sockets takes a connection and SIGTERM would be noticed."""
         end = time.monotonic() + timeout
+        while self.process.poll() is None and not processes.catches(self.pid, signal.SIGTERM):
+            assert time.monotonic() < end, f"SIGTERM is not caught\n{self.log()}"
+            time.sleep(0.01)
         for address in self.addresses():
             while True:
                 if self.process.poll() is not None:
@@ -298,6 +303,7 @@ class Nginx:
 
     def __init__(self, folder, conf, whole=None):
         self.folder = str(folder)
+        self.sanitized = False
         os.makedirs(self.folder, exist_ok=True)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"

@@ -13,9 +13,9 @@ import pytest
 import servers
 
 
-@pytest.fixture
-def site(server, folder):
-    data = folder + "/data"
+@pytest.fixture(scope="module")
+def site(shared_server, shared_folder):
+    data = shared_folder + "/data"
     os.mkdir(data)
     env = {"DJANGO_SITE_DATA": data, "DJANGO_SETTINGS_MODULE": "djangosite.settings"}
     code = ("import django; django.setup()\n"
@@ -24,9 +24,9 @@ def site(server, folder):
     subprocess.run(["/usr/bin/python3", "-B", "-c", code], cwd=servers.APPS, check=True,
                    timeout=120, env={**os.environ, **env, "PYTHONPATH": servers.APPS})
     # By the ini's own env lines, as people write them.
-    one = server({"module": "djangosite.wsgi:application", "processes": 2, "threads": 4,
-                  "env": [f"{name}={value}" for name, value in env.items()]})
-    one.workers(2)
+    one = shared_server({"module": "djangosite.wsgi:application", "processes": 2, "threads": 4,
+                         "env": [f"{name}={value}" for name, value in env.items()]})
+    one.wait_log("all workers are ready", 30)
     return one
 
 

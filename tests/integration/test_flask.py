@@ -10,11 +10,11 @@ import pytest
 import servers
 
 
-@pytest.fixture(params=["preloaded", "lazy"])
-def site(request, server):
-    one = server({"module": "pages_site:app", "processes": 2, "threads": 4, "need-app": True,
-                  "lazy-apps": request.param == "lazy"})
-    one.workers(2)
+@pytest.fixture(scope="module", params=["preloaded", "lazy"])
+def site(request, shared_server):
+    one = shared_server({"module": "pages_site:app", "processes": 2, "threads": 4,
+                         "need-app": True, "lazy-apps": request.param == "lazy"})
+    one.wait_log("all workers are ready", 30)
     return one
 
 
