@@ -18,6 +18,7 @@ import pytest
 
 import clients
 import processes
+import servers
 
 APP = """
 import ctypes, os, signal, subprocess, sys, threading, time
@@ -584,6 +585,14 @@ def test_requests_are_not_logged_when_nobody_wants_it(server, site):
     assert "stopped" in one.log() and "/version" not in one.log()
 
 
+def takes_connections(path):
+    try:
+        servers.connect(path, 1).close()
+    except OSError:
+        return False
+    return True
+
+
 @ROOT
 @pytest.mark.parametrize("number, code", [(signal.SIGTERM, 0), (signal.SIGINT, 0)])
 def test_it_works_as_process_1(ccontainer, site, folder, number, code):
@@ -596,7 +605,8 @@ def test_it_works_as_process_1(ccontainer, site, folder, number, code):
             ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", ccontainer, ini],
             stdout=log, stderr=log, start_new_session=True) as unshare:
         path = os.path.join(site, "app.sock")
-        processes.wait_until(lambda: os.path.exists(path), what="the socket")
+        # The file is there a moment before the socket listens.
+        processes.wait_until(lambda: takes_connections(path), what="the socket")
         assert clients.uwsgi(path, "/version").body == b"one"
         with open(os.path.join(folder, "run.pid"), encoding="ascii") as file:
             assert file.read() == "1\n"
