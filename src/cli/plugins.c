@@ -18,7 +18,7 @@ struct opening {
 
 static bool is_option(const struct cc_entry *entry, const char *name)
 {
-    const struct cc_option *row = cc_option_find(&cc_options_core, entry->key);
+    const struct cc_option *row = cc_options_core_find(entry->key);
     return row != NULL && strcmp(row->name, name) == 0 && entry->value != NULL &&
            !entry->placeholder;
 }

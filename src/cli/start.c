@@ -73,7 +73,7 @@ static bool read_entries(struct cc_start *start, char **argv, struct cc_err *err
 {
     struct cc_loader loader;
 
-    cc_targets_add(&start->targets, &cc_options_core, &start->settings);
+    cc_options_core_add(&start->targets, &start->settings);
     cc_loader_init(&loader, &start->entries, &start->problems);
     bool fine = cc_arguments_read(&start->arguments, argv, &loader, &start->targets, err);
     if (fine && start->arguments.command == CC_RUN)

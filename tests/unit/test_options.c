@@ -26,7 +26,7 @@ static int open_tables(void **state)
     struct cc_texts folders = {&folder, 1};
     (void)state;
 
-    cc_targets_add(&targets, &cc_options_core, &settings);
+    cc_options_core_add(&targets, &settings);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         cc_plugins_open(&plugins, names[i], &folders, NULL);
     for (size_t i = 0; i < plugins.count; i++)
@@ -50,15 +50,18 @@ static void each_row(void (*check)(const struct cc_option_table *table,
             check(targets.items[i].table, &targets.items[i].table->rows[row]);
 }
 
-/* How many rows of the table answer to the name. */
+/* How many rows of the table's owner answer to the name. */
 static unsigned count_name(const struct cc_option_table *table, const char *name, size_t len)
 {
     unsigned count = 0;
     char *alone = cc_strndup(name, len);
 
-    for (size_t i = 0; i < table->count; i++) {
-        struct cc_option_table one = {table->owner, &table->rows[i], 1, table->target_size};
-        count += cc_option_find(&one, alone) != NULL;
+    for (size_t i = 0; i < targets.count; i++) {
+        const struct cc_option_table *other = targets.items[i].table;
+        for (size_t row = 0; row < other->count && strcmp(other->owner, table->owner) == 0; row++) {
+            struct cc_option_table one = {other->owner, &other->rows[row], 1, other->target_size};
+            count += cc_option_find(&one, alone) != NULL;
+        }
     }
     free(alone);
     return count;

@@ -1,0 +1,56 @@
+/* The host's options of processes and privileges. */
+#include "config/options_core.h"
+#include "config/settings.h"
+
+#define S        struct cc_settings
+#define SINCE    .since = "0.1"
+#define IN(part) .section = part, SINCE
+
+static const struct cc_option rows[] = {
+    /* Processes */
+    {CC_BOOL_ROW("master", S, process.master), IN("Processes"), .letter = 'M',
+     .help = "Runs a master process that starts the workers, replaces dead ones and reloads."},
+    {CC_INT_ROW("processes", S, process.processes), IN("Processes"), .aliases = "workers",
+     .letter = 'p', .fallback = "1", .min = 1, .max = 1024,
+     .help = "Number of worker processes. More than one implies master."},
+    {CC_INT_ROW("threads", S, server.threads), IN("Processes"), .fallback = "1", .min = 1,
+     .max = 1024, .help = "Number of threads of each worker that run the app."},
+    {CC_BOOL_ROW("lazy-apps", S, process.lazy_apps), IN("Processes"), .aliases = "lazy",
+     .help = "Loads the app in each worker instead of once before they are forked."},
+    {CC_BOOL_ROW("need-app", S, process.need_app), IN("Processes"),
+     .help = "Exits with code 22 when the app cannot be loaded, instead of answering 500."},
+    {CC_INT_ROW("max-requests", S, process.max_requests), IN("Processes"), .letter = 'R',
+     .fallback = "0",
+     .help = "Replaces a worker after so many requests. 0: never. Implies master."},
+    {CC_SECONDS_ROW("worker-reload-mercy", S, process.worker_mercy), IN("Processes"),
+     .aliases = "reload-mercy", .fallback = "8", .min = 1, .max = 86400,
+     .help = "Time that running requests get to finish when the server stops."},
+    {.name = "die-on-term",
+     .kind = CC_BOOL,
+     .support = CC_NO_EFFECT,
+     IN("Processes"),
+     .help = "SIGTERM always stops ccontainer; uWSGI would reload without this."},
+    {CC_BOOL_ROW("vacuum", S, process.vacuum), IN("Processes"),
+     .help = "Removes the unix sockets and the pidfile at the end."},
+    {CC_PATH_ROW("pidfile", S, process.pidfile), IN("Processes"),
+     .help = "Writes the master's process id to this file, before privileges are dropped."},
+    {.name = "thunder-lock",
+     .kind = CC_BOOL,
+     .support = CC_NO_EFFECT,
+     IN("Processes"),
+     .help = "Workers accept connections only while they have a free thread; no lock is needed."},
+    {.name = "no-orphans",
+     .kind = CC_BOOL,
+     .support = CC_NO_EFFECT,
+     IN("Processes"),
+     .help = "Workers always end when their master is gone."},
+
+    /* Privileges */
+    {CC_TEXT_ROW("uid", S, process.uid), IN("Privileges"), .value = "user",
+     .help = "User to run as, by name or number, once the sockets are bound."},
+    {CC_TEXT_ROW("gid", S, process.gid), IN("Privileges"), .value = "group",
+     .help = "Group to run as, by name or number; without it the user's own."},
+};
+
+const struct cc_option_table cc_options_process = {"core", rows, sizeof rows / sizeof rows[0],
+                                                   sizeof(struct cc_settings)};
