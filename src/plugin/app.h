@@ -19,6 +19,12 @@
 
 enum cc_app_log { CC_APP_LOG_ERROR, CC_APP_LOG_WARN, CC_APP_LOG_INFO };
 
+/* What an app may ask of the process manager. */
+enum cc_app_ask {
+    CC_APP_ASK_RELOAD,  /* the app in all workers, as SIGHUP does */
+    CC_APP_ASK_REPLACE, /* this worker alone, once its requests are answered */
+};
+
 /* How the app will be run. Lent to load(); copy what is needed. */
 struct cc_app_context {
     int processes, threads;
@@ -26,6 +32,9 @@ struct cc_app_context {
     bool need_app; /* a failed load ends the start: nothing is served without the app */
     /* One line (or several) to the log. Any thread; writes and returns. */
     void (*log)(enum cc_app_log level, const char *format, ...) CC_PRINTF(2, 3);
+    /* Asks for it; why is for the log. Any thread of a worker; writes and returns. Without a
+     * master, and before the fork, it says in the log that nobody is there to do it. */
+    void (*ask)(enum cc_app_ask what, const char *why);
 };
 
 enum cc_sent {

@@ -9,9 +9,9 @@
 #include "log/log.h"
 #include "process/app_load.h"
 #include "process/signals.h"
-#include "process/surroundings.h"
 #include "server/server.h"
 #include "stats/scoreboard.h"
+#include "system/surroundings.h"
 
 enum { N_SIGNALS = 4 };
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "log/log.h"
+#include "process/asking.h"
 
 static void CC_PRINTF(2, 3) app_log(enum cc_app_log level, const char *format, ...)
 {
@@ -29,6 +30,7 @@ bool cc_app_load(struct cc_app_held *held, const struct cc_launch *launch, bool 
         .lazy = process->lazy_apps,
         .need_app = must,
         .log = app_log,
+        .ask = cc_asking_ask,
     };
     struct cc_err err = {.text = ""};
 

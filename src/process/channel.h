@@ -13,13 +13,15 @@ enum cc_message_kind {
     CC_MESSAGE_READY,    /* upwards: a worker serves; from a generation: all of its workers do */
     CC_MESSAGE_STARTED,  /* generation to master: a worker was forked */
     CC_MESSAGE_ENDED,    /* generation to master: a worker was reaped */
+    CC_MESSAGE_RELOAD,   /* upwards: the app asks for a reload of everything */
+    CC_MESSAGE_REPLACE,  /* worker to generation: replace me; status: an enum cc_app_ask */
 };
 
 struct cc_message {
     int32_t kind;   /* enum cc_message_kind */
     int32_t worker; /* counts from 1; 0: about the generation itself */
     int32_t pid;
-    int32_t status; /* ENDED: of waitpid() */
+    int32_t status; /* ENDED: of waitpid(); REPLACE: see there */
 };
 
 enum cc_received {

@@ -7,9 +7,9 @@
 
 #include "log/log.h"
 #include "process/channel.h"
-#include "process/surroundings.h"
 #include "process/worker.h"
 #include "process/workers.h"
+#include "system/surroundings.h"
 
 /* Owned by the generation process's one thread of ours (the app may have started others). */
 struct generation {

@@ -57,6 +57,8 @@ static void note(struct cc_generation *generation, const struct cc_message *mess
         generation->loaded = true;
     if (message->kind == CC_MESSAGE_READY && generation->state == CC_GENERATION_STARTING)
         generation->state = CC_GENERATION_SERVING;
+    if (message->kind == CC_MESSAGE_RELOAD && generation->state == CC_GENERATION_SERVING)
+        generation->all->reload_asked = true;
     if (at < 0 || at >= generation->n_workers)
         return;
     if (message->kind == CC_MESSAGE_STARTED)

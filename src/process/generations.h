@@ -41,7 +41,8 @@ struct cc_generations {
     struct cc_link list; /* oldest first */
     struct ev_loop *loop;
     const struct cc_launch *launch;
-    int started; /* how many there have been */
+    int started;       /* how many there have been */
+    bool reload_asked; /* by an app that serves; whoever does it clears it */
 };
 
 void cc_generations_init(struct cc_generations *all, const struct cc_launch *launch,

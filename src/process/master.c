@@ -189,6 +189,9 @@ int cc_master_run(const struct cc_launch *launch, void (*in_child)(void *data), 
 
     begin(&master, &watchers);
     for (;;) {
+        if (master.generations.reload_asked)
+            cc_master_ask_reload(&master);
+        master.generations.reload_asked = false;
         cc_master_take_over(&master);
         cc_generations_bury(&master.generations);
         if (master.stopping && cc_link_alone(&master.generations.list))

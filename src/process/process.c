@@ -9,11 +9,11 @@
 
 #include "log/log.h"
 #include "process/alone.h"
-#include "process/identity.h"
 #include "process/master.h"
-#include "process/pidfile.h"
 #include "process/signals.h"
-#include "process/surroundings.h"
+#include "system/identity.h"
+#include "system/pidfile.h"
+#include "system/surroundings.h"
 
 /* What has to be tidied up at the end, by the process that made it. */
 struct traces {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "log/log.h"
+#include "process/asking.h"
 #include "process/channel.h"
 #include "server/server.h"
 
@@ -58,10 +59,12 @@ static void serve(struct worker *worker)
     ev_signal_start(loop, &worker->term);
 
     cc_log(CC_LOG_INFO, "worker %d is ready", setup->number);
+    cc_asking_set(setup->channel);
     cc_channel_send(setup->channel, (struct cc_message){.kind = CC_MESSAGE_READY,
                                                         .worker = setup->number,
                                                         .pid = (int32_t)getpid()});
     cc_server_run(worker->server);
+    cc_asking_set(-1);
     ev_signal_stop(loop, &worker->term);
     ev_io_stop(loop, &worker->channel);
 }

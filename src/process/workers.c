@@ -175,6 +175,10 @@ static void on_message(struct ev_loop *loop, ev_io *watcher, int events)
     while ((got = cc_channel_receive(watcher->fd, &message)) == CC_RECEIVED)
         if (message.kind == CC_MESSAGE_READY)
             entry->ready = true;
+        else if (message.kind == CC_MESSAGE_RELOAD)
+            tell_master(workers, CC_MESSAGE_RELOAD, entry, 0);
+        else if (message.kind == CC_MESSAGE_REPLACE)
+            cc_channel_send(entry->channel, (struct cc_message){.kind = CC_MESSAGE_STOP});
     if (got == CC_RECEIVED_GONE)
         ev_io_stop(loop, watcher); /* its death is told by the pidfd */
     for (int i = 0; i < workers->count; i++)

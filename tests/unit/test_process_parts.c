@@ -13,11 +13,11 @@
 #include "base/clock.h"
 #include "process/channel.h"
 #include "process/harakiri.h"
-#include "process/identity.h"
-#include "process/pidfile.h"
 #include "process/spawn.h"
-#include "process/surroundings.h"
 #include "process/throttle.h"
+#include "system/identity.h"
+#include "system/pidfile.h"
+#include "system/surroundings.h"
 
 static void starts_that_fail_wait_longer_and_longer(void **state)
 {

@@ -1,5 +1,5 @@
 /* See surroundings.h. */
-#include "process/surroundings.h"
+#include "system/surroundings.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* See identity.h. */
-#include "process/identity.h"
+#include "system/identity.h"
 
 #include <errno.h>
 #include <grp.h>

@@ -1,5 +1,5 @@
 /* See pidfile.h. */
-#include "process/pidfile.h"
+#include "system/pidfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Whom the server runs as: uid and gid, and the unix sockets' owner. Master, before any app code.
  */
-#ifndef CC_PROCESS_IDENTITY_H
-#define CC_PROCESS_IDENTITY_H
+#ifndef CC_SYSTEM_IDENTITY_H
+#define CC_SYSTEM_IDENTITY_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 /* What the app finds around it: log file, working folder, environment. */
-#ifndef CC_PROCESS_SURROUNDINGS_H
-#define CC_PROCESS_SURROUNDINGS_H
+#ifndef CC_SYSTEM_SURROUNDINGS_H
+#define CC_SYSTEM_SURROUNDINGS_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* The pidfile: a lock on it tells a running server from a file that was left behind. */
-#ifndef CC_PROCESS_PIDFILE_H
-#define CC_PROCESS_PIDFILE_H
+#ifndef CC_SYSTEM_PIDFILE_H
+#define CC_SYSTEM_PIDFILE_H
 
 #include <stdbool.h>
 
