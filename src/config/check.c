@@ -50,10 +50,13 @@ static void add_socket(const struct check *check, const struct cc_text *text, co
         return;
     }
     if (twin != NULL && !(address.kind == CC_ADDRESS_INET && cc_address_port(&address.sock) == 0)) {
-        cc_problems_add(
-            check->problems, CC_ERROR, text->place, "%s: %s is listened on twice, see %s in %s:%d",
-            option, text->text, twin->option,
-            twin->place.file == NULL ? "the command line" : twin->place.file, twin->place.line);
+        char *where = twin->place.file == NULL
+                          ? cc_strdup("on the command line")
+                          : cc_format("in %s:%d", twin->place.file, twin->place.line);
+        cc_problems_add(check->problems, CC_ERROR, text->place,
+                        "%s: %s is listened on twice, see %s %s", option, text->text, twin->option,
+                        where);
+        free(where);
         return;
     }
     server->sockets =

@@ -274,7 +274,14 @@ def test_nothing_to_listen_on(run):
 def test_an_address_twice(run):
     done = run(STOPPED + "http-socket = 127.0.0.1:18123\nsocket = 127.0.0.1:18123\n")
     assert done.code == CONFIG
-    done.has(r"127\.0\.0\.1:18123 is listened on twice")
+    done.has(r"127\.0\.0\.1:18123 is listened on twice, see socket in \S*app\.ini:\d+$")
+
+
+def test_an_address_twice_on_the_command_line(run):
+    same = ["--http-socket", "127.0.0.1:18123", "--socket", "127.0.0.1:18123"]
+    done = run(STOPPED, *same)
+    assert done.code == CONFIG
+    done.has(r"is listened on twice, see socket on the command line$")
 
 
 def test_socket_in_use(run):

@@ -6,6 +6,7 @@ import sys
 
 ROOMS = ["base", "request", "config", "log", "system", "stats", "plugin", "server", "process", "cli"]
 FOR_PLUGINS = {"base", "request", "plugin"}
+RELATIVE = re.compile(r'^\s*#\s*include\s+"(\.[^"]*)"', re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([a-z_]+)/([a-z_0-9]+\.h)"', re.M)
 
 
@@ -17,7 +18,10 @@ def problems(top):
                     continue
                 full = os.path.join(path, name)
                 room = os.path.basename(path)
-                for other, header in INCLUDE.findall(open(full, encoding="utf-8").read()):
+                text = open(full, encoding="utf-8").read()
+                for path_of in RELATIVE.findall(text):
+                    yield f"{os.path.relpath(full, top)}: {path_of}: say \"room/file.h\""
+                for other, header in INCLUDE.findall(text):
                     if folder == "plugins":
                         allowed = other in FOR_PLUGINS or other == room or \
                             (other, header) == ("config", "option.h")
