@@ -95,6 +95,7 @@ static int serve(struct alone *alone, struct cc_app_held *held, struct cc_scoreb
         .app_state = held->state,
         .board = board,
         .worker = 1,
+        .row = 1,
         .access_log = !settings->log.disable_logging,
         /* Nobody would replace the process: max-requests needs a master. */
         .max_requests = 0,

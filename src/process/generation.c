@@ -7,6 +7,7 @@
 
 #include "log/log.h"
 #include "process/channel.h"
+#include "process/replace.h"
 #include "process/worker.h"
 #include "process/workers.h"
 #include "system/surroundings.h"
@@ -22,6 +23,26 @@ struct generation {
     ev_timer wake;
 };
 
+static void obey(struct cc_workers *workers, const struct cc_message *message)
+{
+    switch (message->kind) {
+    case CC_MESSAGE_STOP:
+        cc_workers_stop(workers);
+        break;
+    case CC_MESSAGE_STOP_NOW:
+        cc_workers_kill(workers);
+        break;
+    case CC_MESSAGE_RECYCLE:
+        cc_replace_all(workers, CC_REPLACE_RECYCLE);
+        break;
+    case CC_MESSAGE_CHAIN:
+        cc_replace_all(workers, CC_REPLACE_CHAIN);
+        break;
+    default:
+        break;
+    }
+}
+
 static void on_message(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct generation *generation = watcher->data;
@@ -30,8 +51,7 @@ static void on_message(struct ev_loop *loop, ev_io *watcher, int events)
 
     (void)events;
     while ((got = cc_channel_receive(watcher->fd, &message)) == CC_RECEIVED)
-        if (message.kind == CC_MESSAGE_STOP)
-            cc_workers_stop(&generation->workers);
+        obey(&generation->workers, &message);
     if (got == CC_RECEIVED_GONE) {
         ev_io_stop(loop, watcher);
         cc_workers_stop(&generation->workers);
@@ -61,8 +81,8 @@ static void begin(struct generation *generation)
     const struct cc_generation_setup *setup = generation->setup;
 
     generation->loop = ev_loop_new(EVFLAG_NOENV);
-    cc_workers_init(&generation->workers, setup->launch, generation->loop, setup->channel);
-    generation->workers.board = setup->board;
+    cc_workers_init(&generation->workers, setup->launch, setup->board, generation->loop,
+                    setup->channel);
     generation->workers.must_load = setup->must_load;
     ev_io_init(&generation->messages, on_message, setup->channel, EV_READ);
     ev_signal_init(&generation->term, on_term, SIGTERM);
@@ -82,21 +102,22 @@ static void clear(struct generation *generation)
     close(generation->setup->channel);
 }
 
-static int become_worker(struct generation *generation, int number, int channel)
+static int become_worker(struct generation *generation, const struct cc_worker_birth *born)
 {
     const struct cc_generation_setup *setup = generation->setup;
     struct cc_worker_setup worker = {
         .launch = setup->launch,
         .board = setup->board,
-        .number = number,
-        .channel = channel,
-        .must_load = setup->launch->settings->process.need_app ||
+        .number = born->number,
+        .row = born->row,
+        .channel = born->channel,
+        .must_load = setup->launch->settings->process.need_app || born->replaces ||
                      (setup->must_load && !generation->workers.served),
     };
 
     clear(generation);
     int code = cc_worker_run(&worker, &generation->held);
-    close(channel);
+    close(born->channel);
     return code;
 }
 
@@ -119,12 +140,11 @@ static void wait_for_event(struct generation *generation)
 static int keep_workers(struct generation *generation)
 {
     struct cc_workers *workers = &generation->workers;
-    int channel;
+    struct cc_worker_birth born;
 
     for (;;) {
-        int number = cc_workers_start_due(workers, &generation->held, &channel);
-        if (number != 0)
-            return become_worker(generation, number, channel);
+        if (cc_workers_start_due(workers, &generation->held, &born))
+            return become_worker(generation, &born);
         if (workers->stopping && cc_workers_alive(workers) == 0)
             break;
         wait_for_event(generation);
@@ -133,6 +153,11 @@ static int keep_workers(struct generation *generation)
     clear(generation);
     cc_app_unload(&generation->held);
     return code;
+}
+
+int cc_generation_rows(const struct cc_settings *settings)
+{
+    return cc_workers_rows((int)settings->process.processes);
 }
 
 int cc_generation_run(const struct cc_generation_setup *setup)

@@ -13,6 +13,8 @@ struct cc_generation_setup {
     bool must_load;              /* without the app it ends with CC_EXIT_NO_APP */
 };
 
+/* How many rows its board needs. */
+int cc_generation_rows(const struct cc_settings *settings);
 /* In a process that was just forked for it: loads the app (with lazy-apps the workers do), keeps
  * the workers alive until the master says stop or is gone, then ends when they have. Returns the
  * exit code, in the generation's process and in each worker's. */

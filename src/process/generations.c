@@ -94,8 +94,8 @@ static struct cc_generation *add(struct cc_generations *all, struct cc_scoreboar
     generation->number = ++all->started;
     generation->channel = channel;
     generation->board = board;
-    generation->n_workers = board->workers;
-    generation->workers = cc_alloc_zeroed((size_t)board->workers, sizeof *generation->workers);
+    generation->n_workers = board->rows;
+    generation->workers = cc_alloc_zeroed((size_t)board->rows, sizeof *generation->workers);
     generation->started_ns = cc_clock_ns();
     ev_io_init(&generation->messages, on_message, channel, EV_READ);
     generation->messages.data = generation;
@@ -108,7 +108,7 @@ struct cc_generation *cc_generations_start(struct cc_generations *all,
 {
     const struct cc_settings *settings = all->launch->settings;
     struct cc_scoreboard *board =
-        cc_scoreboard_new((int)settings->process.processes, (int)settings->server.threads);
+        cc_scoreboard_new(cc_generation_rows(settings), (int)settings->server.threads);
     char name[16];
     int ends[2];
 

@@ -33,7 +33,7 @@ struct cc_generation {
     ev_io messages;
     int64_t started_ns;
     struct cc_scoreboard *board;
-    pid_t *workers; /* by number - 1; 0: not running */
+    pid_t *workers; /* by row of the board - 1; 0: not running */
     int n_workers;
 };
 

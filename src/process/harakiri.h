@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "process/workers.h"
 #include "stats/scoreboard.h"
 
 /* A running request, as the scoreboard has it. */
@@ -14,7 +15,11 @@ struct cc_running {
     char what[sizeof(((struct cc_slot *)0)->method_uri)];
 };
 
-/* The worker's oldest running request. Any process; the text may be torn if it just changes. */
-struct cc_running cc_harakiri_oldest(const struct cc_scoreboard *board, int worker);
+/* The row's oldest running request. Any process; the text may be torn if it just changes. */
+struct cc_running cc_harakiri_oldest(const struct cc_scoreboard *board, int row);
+/* Kills the process if its oldest request is over the limit. */
+void cc_harakiri_check(struct cc_worker_entry *entry, int64_t now);
+/* When to look at it again; INT64_MAX: never. */
+int64_t cc_harakiri_wake(const struct cc_worker_entry *entry, int64_t now);
 
 #endif

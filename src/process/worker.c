@@ -43,7 +43,17 @@ static void on_term(struct ev_loop *loop, ev_signal *watcher, int events)
     (void)events;
     cc_log(CC_LOG_INFO, "worker %d got SIGTERM: it finishes its requests and ends",
            worker->setup->number);
+    cc_channel_send(worker->setup->channel, (struct cc_message){.kind = CC_MESSAGE_LEAVING});
     cc_server_stop(worker->server);
+}
+
+/* max-requests are answered. Any thread. */
+static void on_worn_out(void *data)
+{
+    const struct worker *worker = data;
+
+    cc_channel_send(worker->setup->channel,
+                    (struct cc_message){.kind = CC_MESSAGE_REPLACE, .status = CC_WORN_OUT});
 }
 
 static void serve(struct worker *worker)
@@ -61,7 +71,7 @@ static void serve(struct worker *worker)
     cc_log(CC_LOG_INFO, "worker %d is ready", setup->number);
     cc_asking_set(setup->channel);
     cc_channel_send(setup->channel, (struct cc_message){.kind = CC_MESSAGE_READY,
-                                                        .worker = setup->number,
+                                                        .worker = setup->row,
                                                         .pid = (int32_t)getpid()});
     cc_server_run(worker->server);
     cc_asking_set(-1);
@@ -104,8 +114,11 @@ int cc_worker_run(const struct cc_worker_setup *setup, struct cc_app_held *held)
         .app_state = held->state,
         .board = setup->board,
         .worker = setup->number,
+        .row = setup->row,
         .access_log = !settings->log.disable_logging,
         .max_requests = settings->process.max_requests,
+        .worn_out = on_worn_out,
+        .data = &worker,
     };
     worker.server = cc_server_new(&server);
     if (worker.server == NULL) {

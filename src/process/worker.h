@@ -10,12 +10,13 @@ struct cc_worker_setup {
     const struct cc_launch *launch;
     struct cc_scoreboard *board;
     int number;     /* counts from 1 */
+    int row;        /* of the board */
     int channel;    /* to the generation */
     bool must_load; /* lazy-apps: without the app it ends with CC_EXIT_NO_APP */
 };
 
 /* Serves in a process that was just forked for it, until it is told to stop, its parent is gone, it
- * gets SIGTERM, or it has answered max-requests. held: the app, loaded before the fork; with
+ * or it gets SIGTERM. held: the app, loaded before the fork; with
  * lazy-apps it is loaded here. Unloads it. Returns the exit code. */
 int cc_worker_run(const struct cc_worker_setup *setup, struct cc_app_held *held);
 

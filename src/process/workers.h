@@ -1,5 +1,10 @@
-/* The workers of one generation, as their parent keeps them: who lives, who is due to be started,
- * who has to die. Owned by the generation process; one thread. */
+/* The workers of one generation, as their parent keeps them. A seat is what is wanted: worker 1 to
+ * N, as the app and the log know it. An entry is a process that sits there, is about to, or has
+ * left it and finishes its requests; there are more entries than seats, so that a replacement can
+ * start beside the one that it replaces. Owned by the generation process; one thread. workers.c the
+ * table, and what the generation asks of it worker_entry.c  one process: fork, channel, stop, kill,
+ * reap replace.c       who sits where, who replaces whom obituary.c      what the log says of a
+ * death */
 #ifndef CC_PROCESS_WORKERS_H
 #define CC_PROCESS_WORKERS_H
 
@@ -14,17 +19,51 @@
 #include "stats/scoreboard.h"
 
 struct cc_workers;
+struct cc_seat;
+
+enum cc_entry_state {
+    CC_ENTRY_FREE,     /* no process */
+    CC_ENTRY_STARTING, /* forked; has not said that it serves */
+    CC_ENTRY_SERVING,
+    CC_ENTRY_STOPPING, /* was told to finish, or finishes by itself; sits nowhere */
+};
 
 struct cc_worker_entry {
     struct cc_workers *all;
-    int number;  /* counts from 1 */
-    pid_t pid;   /* 0: not running */
-    int channel; /* our end */
-    bool ready, overdue;
-    int64_t started_ns, due_ns; /* due: when to start it, where pid is 0 */
-    struct cc_throttle throttle;
+    int row;              /* of the board; counts from 1 */
+    struct cc_seat *seat; /* the one that it was started for */
+    enum cc_entry_state state;
+    pid_t pid;
+    int channel; /* our end; -1: none */
+    int64_t started_ns;
+    int64_t kill_at_ns; /* STOPPING: when mercy ends; INT64_MAX: never */
+    bool was_ready;     /* it came to serve */
+    bool explained;     /* the log has said why it dies */
+    int heard;          /* messages in the second that began at heard_ns */
+    int64_t heard_ns;
     ev_io messages;
     ev_io exited; /* on a pidfd; fd -1: the kernel has none, and it is looked for every second */
+};
+
+/* Why the process in a seat is to be replaced; replace.c has the words for it. */
+enum cc_replace_why {
+    CC_REPLACE_NOT,
+    CC_REPLACE_MAX_REQUESTS,
+    CC_REPLACE_APP,     /* the app asked for it */
+    CC_REPLACE_RECYCLE, /* everybody at once */
+    CC_REPLACE_CHAIN,   /* one after another */
+};
+
+struct cc_seat {
+    struct cc_workers *all;
+    int number;                     /* counts from 1 */
+    bool wanted;                    /* somebody has to sit here */
+    struct cc_worker_entry *holder; /* who serves, or is the first to start; NULL: nobody yet */
+    struct cc_worker_entry *next;   /* starts to replace the holder; NULL: nobody */
+    enum cc_replace_why why;        /* the holder is to be replaced */
+    int64_t replace_ns;             /* not before this time */
+    int64_t due_ns;                 /* nobody is started before this time */
+    struct cc_throttle throttle;
 };
 
 struct cc_workers {
@@ -33,23 +72,41 @@ struct cc_workers {
     struct ev_loop *loop;
     int up; /* channel to the master */
     struct cc_worker_entry *entries;
-    int count;
-    bool stopping;   /* nobody is started any more */
-    bool served;     /* all were ready at one time, and the master knows */
-    bool must_load;  /* without the app all of them stop */
-    bool app_failed; /* which has happened: one ended with CC_EXIT_NO_APP before all were ready */
+    int n_entries;
+    struct cc_seat *seats;
+    int n_seats;
+    int chain;         /* the seat that a chain reload has come to; 0: none runs */
+    bool stopping;     /* nobody is started any more */
+    bool served;       /* all were ready at one time, and the master knows */
+    bool must_load;    /* without the app all of them stop */
+    bool app_failed;   /* which has happened: one ended with CC_EXIT_NO_APP before all were ready */
+    bool reload_asked; /* a worker's app did, and the master is to be told */
+    int64_t reload_asked_ns; /* when the master was told last */
 };
 
+/* What a process that was just forked is. */
+struct cc_worker_birth {
+    int number, row;
+    int channel;   /* to the generation; its own */
+    bool replaces; /* another serves in its seat */
+};
+
+/* How many entries, and rows of the board, so many workers need. */
+int cc_workers_rows(int processes);
+/* board: of cc_workers_rows() rows; lent. */
 void cc_workers_init(struct cc_workers *workers, const struct cc_launch *launch,
-                     struct ev_loop *loop, int up);
+                     struct cc_scoreboard *board, struct ev_loop *loop, int up);
 /* Closes what it holds, without touching the processes: at the end, and in a forked worker. */
 void cc_workers_clear(struct cc_workers *workers);
-/* Forks one worker that is due, with the app's hooks around it. In the parent 0: go on. In the
- * worker its number, and *channel is its end of the channel. */
-int cc_workers_start_due(struct cc_workers *workers, const struct cc_app_held *held, int *channel);
+/* Forks those that are due, with the app's hooks around it. true: this is a worker, and *born says
+ * which; false in the parent. */
+bool cc_workers_start_due(struct cc_workers *workers, const struct cc_app_held *held,
+                          struct cc_worker_birth *born);
 /* Tells them all to finish, once. */
 void cc_workers_stop(struct cc_workers *workers);
-/* Kills those whose request is overdue; notices those that died without a word. */
+/* Kills them all. */
+void cc_workers_kill(struct cc_workers *workers);
+/* What the clock asks for: kills whose request or whose mercy is over, and so on. */
 void cc_workers_check(struct cc_workers *workers);
 /* Seconds until there is something to check or to start; 0: now; negative: never. */
 double cc_workers_wake_in(const struct cc_workers *workers);

@@ -396,7 +396,7 @@ static void init(struct cc_crew *crew, struct cc_server *server)
     for (int i = 0; i < crew->n_threads; i++) {
         crew->threads[i].crew = crew;
         crew->threads[i].index = i;
-        crew->threads[i].slot = cc_scoreboard_slot(server->setup->board, server->setup->worker, i);
+        crew->threads[i].slot = cc_scoreboard_slot(server->setup->board, server->setup->row, i);
     }
     crew->threads[0].leads = true;
 }

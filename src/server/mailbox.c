@@ -36,8 +36,6 @@ static void on_mail(struct ev_loop *loop, ev_async *watcher, int events)
     (void)loop;
     (void)events;
     cc_mailbox_take(server);
-    if (atomic_load_explicit(&server->worn_out, memory_order_relaxed))
-        cc_server_stop(server);
     if (cc_server_stopping(server))
         cc_server_close_idle(server);
     cc_accept_update(server);

@@ -68,7 +68,7 @@ static void log_access(const struct cc_exchange *exchange)
         .duration_ns = cc_clock_ns() - exchange->ready_ns,
         .worker = setup->worker,
         .thread = exchange->worker_thread,
-        .worker_requests = cc_scoreboard_requests(setup->board, setup->worker),
+        .worker_requests = cc_scoreboard_requests(setup->board, setup->row),
         .total_requests = cc_scoreboard_requests(setup->board, 0),
     });
 }
@@ -113,20 +113,17 @@ static void complete(struct cc_exchange *exchange, struct cc_thread *thread)
         log_access(exchange);
     conn->exchange = NULL;
     cc_exchange_free(server, exchange, holds_loop);
-    bool worn_out = limit > 0 && atomic_fetch_add(&server->answered, 1) + 1 == limit;
-    if (worn_out)
-        atomic_store(&server->worn_out, true);
+    if (limit > 0 && atomic_fetch_add(&server->answered, 1) + 1 == limit)
+        server->setup->worn_out(server->setup->data);
     atomic_fetch_sub(&server->crew.busy, 1);
     if (!holds_loop) {
         give_back(server, conn);
-        if (worn_out || !atomic_load(&server->accepting))
+        if (!atomic_load(&server->accepting))
             ev_async_send(server->loop, &server->mail);
         return;
     }
     atomic_store_explicit(&conn->owner, CC_OWNER_LOOP, memory_order_relaxed);
     cc_conn_continue(conn);
-    if (worn_out)
-        cc_server_stop(server);
 }
 
 void cc_run_complete(struct cc_exchange *exchange, struct cc_thread *thread)

@@ -21,9 +21,13 @@ struct cc_server_setup {
     const struct cc_app *app;
     void *app_state; /* what load() returned; NULL: no app, every request is answered 500 */
     struct cc_scoreboard *board;
-    int worker; /* counts from 1 */
+    int worker; /* its number, for the log; counts from 1 */
+    int row;    /* of the board */
     bool access_log;
-    int64_t max_requests; /* 0: never; after so many the server stops as cc_server_stop() does */
+    int64_t max_requests; /* 0: any number; after so many worn_out() is called, once */
+    /* On whichever thread answered that request; writes and returns. The server goes on. */
+    void (*worn_out)(void *data);
+    void *data;
 };
 
 struct cc_server *cc_server_new(const struct cc_server_setup *setup);

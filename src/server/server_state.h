@@ -40,7 +40,6 @@ struct cc_server {
     struct cc_exchange *ready, **ready_end; /* loop; whole requests that no thread has yet */
     atomic_bool stopping;                   /* set by the loop, read by all */
     _Atomic int64_t answered;               /* by all threads, since the start */
-    atomic_bool worn_out;                   /* max-requests is reached; any thread */
     struct cc_crew crew;
 };
 

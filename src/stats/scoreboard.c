@@ -7,15 +7,16 @@
 
 _Static_assert(sizeof(struct cc_scoreboard) <= HEADER_BYTES, "the header outgrew its room");
 
-struct cc_scoreboard *cc_scoreboard_new(int workers, int threads)
+struct cc_scoreboard *cc_scoreboard_new(int rows, int threads)
 {
-    size_t bytes = HEADER_BYTES + (size_t)workers * (size_t)threads * sizeof(struct cc_slot);
+    size_t bytes = HEADER_BYTES + (size_t)rows * (size_t)threads * sizeof(struct cc_slot);
     struct cc_scoreboard *board =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     if (board == MAP_FAILED)
         return NULL;
-    board->workers = workers;
+    board->rows = rows;
+    board->used = rows;
     board->threads = threads;
     board->bytes = bytes;
     return board;
@@ -27,27 +28,42 @@ void cc_scoreboard_free(struct cc_scoreboard *board)
         munmap(board, board->bytes);
 }
 
-struct cc_slot *cc_scoreboard_slot(const struct cc_scoreboard *board, int worker, int thread)
+struct cc_slot *cc_scoreboard_slot(const struct cc_scoreboard *board, int row, int thread)
 {
     struct cc_slot *slots = (struct cc_slot *)((char *)(uintptr_t)board + HEADER_BYTES);
-    return &slots[(worker - 1) * board->threads + thread];
+    return &slots[(row - 1) * board->threads + thread];
 }
 
-uint64_t cc_scoreboard_requests(const struct cc_scoreboard *board, int worker)
+static uint64_t requests_of(const struct cc_scoreboard *board, int row)
 {
     uint64_t sum = 0;
-    int from = worker == 0 ? 1 : worker, to = worker == 0 ? board->workers : worker;
 
-    for (int w = from; w <= to; w++)
-        for (int t = 0; t < board->threads; t++)
-            sum += atomic_load_explicit(&cc_scoreboard_slot(board, w, t)->requests,
-                                        memory_order_relaxed);
+    for (int t = 0; t < board->threads; t++)
+        sum += atomic_load_explicit(&cc_scoreboard_slot(board, row, t)->requests,
+                                    memory_order_relaxed);
     return sum;
 }
 
-void cc_scoreboard_reset_worker(struct cc_scoreboard *board, int worker)
+uint64_t cc_scoreboard_requests(const struct cc_scoreboard *board, int row)
 {
-    for (int t = 0; t < board->threads; t++)
-        atomic_store_explicit(&cc_scoreboard_slot(board, worker, t)->started_ns, 0,
-                              memory_order_relaxed);
+    if (row != 0)
+        return requests_of(board, row);
+    int used = atomic_load_explicit(&board->used, memory_order_relaxed);
+    uint64_t sum = atomic_load_explicit(&board->old_requests, memory_order_relaxed);
+
+    /* Any process can write there. */
+    for (row = 1; row <= used && row <= board->rows; row++)
+        sum += requests_of(board, row);
+    return sum;
+}
+
+void cc_scoreboard_reset_row(struct cc_scoreboard *board, int row)
+{
+    atomic_fetch_add_explicit(&board->old_requests, requests_of(board, row), memory_order_relaxed);
+    for (int t = 0; t < board->threads; t++) {
+        struct cc_slot *slot = cc_scoreboard_slot(board, row, t);
+        atomic_store_explicit(&slot->started_ns, 0, memory_order_relaxed);
+        atomic_store_explicit(&slot->requests, 0, memory_order_relaxed);
+        atomic_store_explicit(&slot->busy_ns, 0, memory_order_relaxed);
+    }
 }

@@ -389,17 +389,6 @@ def test_harakiri_kills_what_runs_too_long_and_only_that(server, site, lazy):
     assert body(one, "/version") == "one"
 
 
-def test_max_requests_replaces_workers_without_losing_requests(server, site):
-    one = server(options(site, **{"max-requests": 10}))
-    all_ready(one)
-    seen = [body(one, "/") for _ in range(60)]
-    assert len(set(seen)) >= 4
-    assert max(seen.count(pid) for pid in set(seen)) <= 12
-    one.wait_log("has ended (max-requests); starting another", count=3)
-    assert "killed" not in one.log()
-    one.workers(2)
-
-
 @LAZY
 def test_need_app_ends_the_start_with_22(server, site, lazy):
     write_app(site, "raise RuntimeError('no shop today')")

@@ -127,6 +127,12 @@ static void on_stop(struct ev_loop *loop, ev_async *watcher, int events)
     cc_server_stop(((struct fixture *)watcher->data)->server);
 }
 
+static void worn_out(void *data)
+{
+    struct fixture *f = data;
+    ev_async_send(cc_server_loop(f->server), &f->stop);
+}
+
 static struct fixture *start(int threads, int64_t max_requests, bool with_app)
 {
     static int count;
@@ -155,7 +161,10 @@ static struct fixture *start(int threads, int64_t max_requests, bool with_app)
                                         .app_state = with_app ? &nothing : NULL,
                                         .board = cc_scoreboard_new(1, threads),
                                         .worker = 1,
-                                        .max_requests = max_requests};
+                                        .row = 1,
+                                        .max_requests = max_requests,
+                                        .worn_out = worn_out,
+                                        .data = f};
     f->server = cc_server_new(&f->setup);
     ev_async_init(&f->stop, on_stop);
     f->stop.data = f;
@@ -405,7 +414,8 @@ static void with_four_threads(void **state)
     all_ways(4);
 }
 
-static void max_requests_stop_the_server(void **state)
+/* What is told so stops it here; see worn_out(). */
+static void the_server_says_when_max_requests_are_answered(void **state)
 {
     struct fixture *f = start(2, 10, true);
     int fd = dial(f);
@@ -486,7 +496,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(with_one_thread),
         cmocka_unit_test(with_four_threads),
-        cmocka_unit_test(max_requests_stop_the_server),
+        cmocka_unit_test(the_server_says_when_max_requests_are_answered),
         cmocka_unit_test(it_accepts_again_when_descriptors_are_free),
         cmocka_unit_test(without_an_app_it_is_500),
     };
