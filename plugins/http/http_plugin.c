@@ -111,6 +111,7 @@ static bool read_head(struct cc_http_state *state, struct cc_span head, struct c
         /* RFC 9112 9.3 */
         .keep = !framing.close && (framing.minor > 0 || framing.keep_alive),
     };
+    state->session->last = !state->reply.keep;
     return start_body(state, &framing, out, err);
 }
 

@@ -37,6 +37,7 @@ static void *uwsgi_open(struct cc_session *session, const void *settings)
     state->session = session;
     state->settings = settings;
     session->phase = CC_PHASE_IDLE;
+    session->last = true;
     return state;
 }
 
@@ -93,14 +94,14 @@ static bool read_vars(struct cc_uwsgi_state *state, struct cc_span data, struct 
     return true;
 }
 
-/* The answer is the header with modifier2 = 1 and no text, as uWSGI's when nothing is wrong. */
-static void answer_ping(struct cc_uwsgi_state *state, struct cc_buf *out)
+/* The answer is the header with modifier2 = 1 and no text, as uWSGI's when nothing is wrong. It
+ * ends the connection, as every answer does. Always false, which tells the host. */
+static bool answer_ping(struct cc_buf *out, struct cc_err *err)
 {
     const char answer[CC_UWSGI_HEADER_LEN] = {CC_UWSGI_PING, 0, 0, 1};
 
     cc_buf_append(out, answer, sizeof answer);
-    state->step = HEADER;
-    state->session->phase = CC_PHASE_IDLE;
+    return cc_fail_status(err, 0, "%s", "");
 }
 
 static bool feed_header(struct cc_uwsgi_state *state, struct cc_span bytes, size_t *took,
@@ -120,8 +121,7 @@ static bool feed_header(struct cc_uwsgi_state *state, struct cc_span bytes, size
         return true;
     if (state->header.modifier1 != CC_UWSGI_PING)
         return cc_fail_status(err, 400, "uwsgi packet without any variable");
-    answer_ping(state, out);
-    return true;
+    return answer_ping(out, err);
 }
 
 static bool feed_vars(struct cc_uwsgi_state *state, struct cc_span bytes, size_t *took,
@@ -132,11 +132,9 @@ static bool feed_vars(struct cc_uwsgi_state *state, struct cc_span bytes, size_t
 
     if (vars == NULL)
         return true;
-    bool fine = true;
-    if (state->header.modifier1 == CC_UWSGI_PING)
-        answer_ping(state, out);
-    else
-        fine = read_vars(state, (struct cc_span){vars, size}, err);
+    bool fine = state->header.modifier1 == CC_UWSGI_PING
+                    ? answer_ping(out, err)
+                    : read_vars(state, (struct cc_span){vars, size}, err);
     cc_buf_clear(&state->partial);
     return fine;
 }

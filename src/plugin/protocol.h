@@ -36,6 +36,9 @@ struct cc_session {
     void (*ready)(struct cc_session *session, struct cc_request *request);
     const struct cc_peer *peer;
     enum cc_phase phase; /* kept by the plugin, read by the host after feed() */
+    /* Kept by the plugin as well: the peer has said that it sends nothing after this request, so
+     * that closing the connection behind the response cannot meet bytes of its. */
+    bool last;
 };
 
 /* What stands around a piece of body on the wire; lent until the next call. */
@@ -54,7 +57,7 @@ struct cc_protocol {
      * an unfinished head or packet itself, so it takes all of them unless a request became ready.
      * Interim bytes for the peer (100 Continue, a ping's answer) go to out. false: the peer broke
      * the protocol; err has the text for the log and the status for refuse() (0: close in silence).
-     */
+     * With status 0 and no text it broke nothing: all is said, and the connection ends. */
     bool (*feed)(void *state, const char *bytes, size_t len, size_t *used, struct cc_buf *out,
                  struct cc_err *err);
     /* Called when the peer will send no more. true: nothing is missing (an idle connection). */

@@ -57,7 +57,7 @@ static void on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
     cc_log(CC_LOG_INFO, "SIG%s: stopping; running requests may finish",
            sigabbrev_np(watcher->signum));
     ev_timer_start(loop, &alone->mercy);
-    cc_server_stop(alone->server);
+    cc_server_stop(alone->server, CC_SUCCESSOR_NONE);
 }
 
 static void start_watching(struct alone *alone)

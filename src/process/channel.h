@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum cc_message_kind {
-    CC_MESSAGE_STOP = 1, /* downwards: stop accepting, finish, end */
+    CC_MESSAGE_STOP = 1, /* downwards: stop accepting, finish, end; status: enum cc_successor */
     CC_MESSAGE_LOADED,   /* generation to master: from here on workers are forked */
     CC_MESSAGE_READY,    /* upwards: a worker serves; from a generation: all of its workers do */
     CC_MESSAGE_STARTED,  /* generation to master: a worker was forked; status: its number */
@@ -35,7 +35,7 @@ struct cc_message {
     int32_t kind;   /* enum cc_message_kind */
     int32_t worker; /* its row of the board, from 1; 0: about the generation itself */
     int32_t pid;
-    int32_t status; /* ENDED: of waitpid(); REPLACE: see there */
+    int32_t status; /* ENDED: of waitpid(); STOP, REPLACE: see there */
 };
 
 enum cc_received {

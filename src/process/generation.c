@@ -27,7 +27,7 @@ static void obey(struct cc_workers *workers, const struct cc_message *message)
 {
     switch (message->kind) {
     case CC_MESSAGE_STOP:
-        cc_workers_stop(workers);
+        cc_workers_stop(workers, (enum cc_successor)message->status);
         break;
     case CC_MESSAGE_STOP_NOW:
         cc_workers_kill(workers);
@@ -54,7 +54,7 @@ static void on_message(struct ev_loop *loop, ev_io *watcher, int events)
         obey(&generation->workers, &message);
     if (got == CC_RECEIVED_GONE) {
         ev_io_stop(loop, watcher);
-        cc_workers_stop(&generation->workers);
+        cc_workers_stop(&generation->workers, CC_SUCCESSOR_ACCEPTS);
     }
 }
 
@@ -64,7 +64,7 @@ static void on_term(struct ev_loop *loop, ev_signal *watcher, int events)
 
     (void)loop;
     (void)events;
-    cc_workers_stop(&generation->workers);
+    cc_workers_stop(&generation->workers, CC_SUCCESSOR_ACCEPTS);
 }
 
 static void on_wake(struct ev_loop *loop, ev_timer *watcher, int events)

@@ -145,13 +145,13 @@ void cc_generation_kill(struct cc_generation *generation)
         kill(generation->pid, SIGKILL);
 }
 
-void cc_generation_stop(struct cc_generation *generation)
+void cc_generation_stop(struct cc_generation *generation, enum cc_successor successor)
 {
     cc_generation_listen(generation);
     if (generation->state < CC_GENERATION_STOPPING)
         generation->state = CC_GENERATION_STOPPING;
-    if (!generation->loaded ||
-        !cc_channel_send(generation->channel, (struct cc_message){.kind = CC_MESSAGE_STOP}))
+    struct cc_message stop = {.kind = CC_MESSAGE_STOP, .status = successor};
+    if (!generation->loaded || !cc_channel_send(generation->channel, stop))
         cc_generation_kill(generation);
 }
 

@@ -11,6 +11,7 @@
 #include "base/list.h"
 #include "process/generation.h"
 #include "process/process.h"
+#include "server/server.h"
 #include "stats/scoreboard.h"
 
 enum cc_generation_state {
@@ -55,7 +56,7 @@ void cc_generations_clear(struct cc_generations *all, const struct cc_scoreboard
 struct cc_generation *cc_generations_start(struct cc_generations *all,
                                            struct cc_generation_setup *born);
 /* Tells it to finish and end. One that still loads the app is killed. */
-void cc_generation_stop(struct cc_generation *generation);
+void cc_generation_stop(struct cc_generation *generation, enum cc_successor successor);
 void cc_generation_kill(struct cc_generation *generation);
 /* The one of this state that was started last, or NULL. */
 struct cc_generation *cc_generations_find(const struct cc_generations *all,

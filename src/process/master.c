@@ -40,7 +40,7 @@ static void stop_all(struct cc_master *master)
 
     master->stopping = true;
     for (struct cc_link *link = list->next; link != list; link = link->next)
-        cc_generation_stop(CC_CONTAINER(link, struct cc_generation, link));
+        cc_generation_stop(CC_CONTAINER(link, struct cc_generation, link), CC_SUCCESSOR_NONE);
 }
 
 static void begin_stop(struct cc_master *master, struct watchers *watchers, int number)

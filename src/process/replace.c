@@ -213,7 +213,7 @@ void cc_replace_ended(struct cc_worker_entry *entry, int status)
     if (workers->must_load && !workers->served && WIFEXITED(status) &&
         WEXITSTATUS(status) == CC_EXIT_NO_APP) {
         workers->app_failed = true;
-        cc_workers_stop(workers);
+        cc_workers_stop(workers, CC_SUCCESSOR_ACCEPTS);
     }
     cc_obituary(entry, status, gave_up ? -1 : delay);
     if (entry->state != CC_ENTRY_STOPPING)

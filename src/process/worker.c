@@ -27,11 +27,11 @@ static void on_channel(struct ev_loop *loop, ev_io *watcher, int events)
     (void)events;
     while ((got = cc_channel_receive(watcher->fd, &message)) == CC_RECEIVED)
         if (message.kind == CC_MESSAGE_STOP)
-            cc_server_stop(worker->server);
+            cc_server_stop(worker->server, (enum cc_successor)message.status);
     if (got == CC_RECEIVED_GONE) {
         /* The kernel kills us with our parent; where it does not, end in good order. */
         ev_io_stop(loop, watcher);
-        cc_server_stop(worker->server);
+        cc_server_stop(worker->server, CC_SUCCESSOR_ACCEPTS);
     }
 }
 
@@ -44,7 +44,7 @@ static void on_term(struct ev_loop *loop, ev_signal *watcher, int events)
     cc_log(CC_LOG_INFO, "worker %d got SIGTERM: it finishes its requests and ends",
            worker->setup->number);
     cc_channel_send(worker->setup->channel, (struct cc_message){.kind = CC_MESSAGE_LEAVING});
-    cc_server_stop(worker->server);
+    cc_server_stop(worker->server, CC_SUCCESSOR_ACCEPTS);
 }
 
 /* max-requests are answered. Any thread. */

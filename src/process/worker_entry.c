@@ -113,6 +113,9 @@ void cc_entry_send(const struct cc_worker_entry *entry, enum cc_message_kind kin
 {
     struct cc_message message = {.kind = kind};
 
+    if (kind == CC_MESSAGE_STOP)
+        message.status = entry->all->successor;
+
     /* An app that closes descriptors that it does not know has closed the channel's other end too;
      * to stop, a signal says the same. */
     if (!cc_channel_send(entry->channel, message) && kind == CC_MESSAGE_STOP)

@@ -108,11 +108,12 @@ bool cc_workers_start_due(struct cc_workers *workers, const struct cc_app_held *
     return false;
 }
 
-void cc_workers_stop(struct cc_workers *workers)
+void cc_workers_stop(struct cc_workers *workers, enum cc_successor successor)
 {
     if (workers->stopping)
         return;
     workers->stopping = true;
+    workers->successor = successor;
     for (int i = 0; i < workers->n_entries; i++)
         cc_entry_stop(&workers->entries[i]);
 }

@@ -16,6 +16,7 @@
 #include "process/app_load.h"
 #include "process/process.h"
 #include "process/throttle.h"
+#include "server/server.h"
 #include "stats/scoreboard.h"
 
 struct cc_workers;
@@ -75,10 +76,11 @@ struct cc_workers {
     int n_entries;
     struct cc_seat *seats;
     int n_seats;
-    int chain;         /* the seat that a chain reload has come to; 0: none runs */
-    bool stopping;     /* nobody is started any more */
-    bool served;       /* all were ready at one time, and the master knows */
-    bool must_load;    /* without the app all of them stop */
+    int chain;                   /* the seat that a chain reload has come to; 0: none runs */
+    bool stopping;               /* nobody is started any more */
+    enum cc_successor successor; /* of those that are told to stop */
+    bool served;                 /* all were ready at one time, and the master knows */
+    bool must_load;              /* without the app all of them stop */
     bool app_failed;   /* which has happened: one ended with CC_EXIT_NO_APP before all were ready */
     bool reload_asked; /* a worker's app did, and the master is to be told */
     int64_t reload_asked_ns; /* when the master was told last */
@@ -103,7 +105,7 @@ void cc_workers_clear(struct cc_workers *workers);
 bool cc_workers_start_due(struct cc_workers *workers, const struct cc_app_held *held,
                           struct cc_worker_birth *born);
 /* Tells them all to finish, once. */
-void cc_workers_stop(struct cc_workers *workers);
+void cc_workers_stop(struct cc_workers *workers, enum cc_successor successor);
 /* Kills them all. */
 void cc_workers_kill(struct cc_workers *workers);
 /* What the clock asks for: kills whose request or whose mercy is over, and so on. */

@@ -6,11 +6,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "log/log.h"
+#include "server/listener_shut.h"
 #include "server/server_state.h"
 
-/* Seconds without accepting after descriptors or memory ran out. */
-#define PAUSE_AFTER_FAILURE 0.2
+/* Seconds without accepting after descriptors or memory ran out. There is no descriptor in reserve
+ * to accept and close with: whoever waits in the listen queue may be served by another worker, or
+ * by this one a moment later. */
+#define RECOVERY_SECONDS 0.2
+/* Seconds between two lines that say the same. */
+#define SAY_AGAIN_NS (60 * CC_SECOND_NS)
 /* Below this average a request is so short that a small queue in front of it harms nobody. */
 #define PREFETCH_BELOW_NS INT64_C(500000)
 
@@ -19,8 +25,9 @@ static bool wants_more(const struct cc_server *server)
     const struct cc_crew *crew = &server->crew;
     int limit = crew->n_threads;
 
-    if (cc_server_stopping(server) || server->n_conns >= server->setup->settings->max_connections ||
-        ev_now(server->loop) < server->accept_pause_until)
+    if (((cc_server_stopping(server) || server->paused) && !server->emptying) ||
+        server->n_conns >= server->setup->settings->max_connections ||
+        ev_is_active(&server->recovery))
         return false;
     if (atomic_load_explicit(&crew->average_ns, memory_order_relaxed) < PREFETCH_BELOW_NS)
         limit += crew->n_threads;
@@ -38,8 +45,87 @@ static void arm(struct cc_server *server, bool on)
     }
 }
 
+static void say_full(struct cc_server *server, const char *why)
+{
+    int64_t now = cc_clock_ns();
+
+    if (server->full_said_ns > 0 && now - server->full_said_ns < SAY_AGAIN_NS)
+        return;
+    server->full_said_ns = now;
+    cc_log(CC_LOG_ERROR, "worker %d cannot accept connections: %s; it goes on when some close",
+           server->setup->worker, why);
+}
+
+static void on_recovery(struct ev_loop *loop, ev_timer *watcher, int events)
+{
+    (void)loop;
+    (void)events;
+    cc_accept_update(watcher->data);
+}
+
+enum accepted { ACCEPTED, ACCEPTED_NONE, ACCEPT_FAILED };
+
+static enum accepted why_not(struct cc_server *server)
+{
+    switch (errno) {
+    case EAGAIN:
+    case EINVAL: /* a unix socket that takes no new connections, and holds none */
+        return ACCEPTED_NONE;
+    case ECONNABORTED:
+    case EINTR:
+    case EPROTO:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+        return ACCEPTED; /* whoever it was has left; the next may be there */
+    default:
+        /* Whatever it is, asking again at once would only spin. */
+        say_full(server, strerror(errno));
+        ev_now_update(server->loop);
+        ev_timer_set(&server->recovery, RECOVERY_SECONDS, 0);
+        ev_timer_start(server->loop, &server->recovery);
+        return ACCEPT_FAILED;
+    }
+}
+
+static enum accepted accept_one(struct cc_acceptor *acceptor)
+{
+    struct cc_server *server = acceptor->server;
+    struct sockaddr_storage peer;
+    socklen_t len = sizeof peer;
+
+    peer.ss_family = AF_UNSPEC;
+    int fd = accept4(acceptor->io.fd, (struct sockaddr *)&peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0)
+        return why_not(server);
+    struct cc_conn *conn = cc_conn_new(server, acceptor->listener, fd, &peer);
+    /* The request is nearly always there already (a uwsgi packet behind nginx): then the descriptor
+     * never meets epoll. */
+    cc_conn_read(conn);
+    if (server->n_conns >= server->setup->settings->max_connections)
+        say_full(server, "max-connections is reached");
+    return ACCEPTED;
+}
+
+/* Accepts what waits while there is somebody to run it; done when all queues were seen empty. */
+static void empty_queues(struct cc_server *server)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < server->setup->listeners->count; i++) {
+        struct cc_acceptor *acceptor = &server->acceptors[i];
+        while (!acceptor->empty && wants_more(server))
+            acceptor->empty = accept_one(acceptor) == ACCEPTED_NONE;
+        all = all && acceptor->empty;
+    }
+    server->emptying = !all;
+}
+
 void cc_accept_update(struct cc_server *server)
 {
+    if (server->emptying)
+        empty_queues(server);
     bool accepting = atomic_load_explicit(&server->accepting, memory_order_relaxed);
     bool wanted = wants_more(server);
 
@@ -52,48 +138,13 @@ void cc_accept_update(struct cc_server *server)
         arm(server, true);
 }
 
-static void say_full(struct cc_server *server, const char *why)
-{
-    if (!server->full_said)
-        cc_log(CC_LOG_ERROR, "worker %d cannot accept connections: %s; it goes on when some close",
-               server->setup->worker, why);
-    server->full_said = true;
-    server->accept_pause_until = ev_now(server->loop) + PAUSE_AFTER_FAILURE;
-    /* It ends the pause, and without a connection nothing else would wake the loop. */
-    if (!ev_is_active(&server->tick))
-        ev_timer_again(server->loop, &server->tick);
-}
-
-/* false: nothing to accept. */
-static bool accept_one(struct cc_acceptor *acceptor)
-{
-    struct cc_server *server = acceptor->server;
-    struct sockaddr_storage peer;
-    socklen_t len = sizeof peer;
-
-    peer.ss_family = AF_UNSPEC;
-    int fd = accept4(acceptor->io.fd, (struct sockaddr *)&peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0) {
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            say_full(server, strerror(errno));
-        return false;
-    }
-    struct cc_conn *conn = cc_conn_new(server, acceptor->listener, fd, &peer);
-    /* The request is nearly always there already (a uwsgi packet behind nginx): then the descriptor
-     * never meets epoll. */
-    cc_conn_read(conn);
-    if (server->n_conns >= server->setup->settings->max_connections)
-        say_full(server, "max-connections is reached");
-    return true;
-}
-
 static void on_acceptable(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct cc_acceptor *acceptor = watcher->data;
 
     (void)loop;
     (void)events;
-    acceptor->server->hot = accept_one(acceptor) ? acceptor : NULL;
+    acceptor->server->hot = accept_one(acceptor) == ACCEPTED ? acceptor : NULL;
     cc_accept_update(acceptor->server);
 }
 
@@ -102,10 +153,24 @@ bool cc_accept_again(struct cc_server *server)
     struct cc_acceptor *hot = server->hot;
 
     server->hot = NULL;
-    if (hot == NULL || !wants_more(server) || !accept_one(hot))
+    if (hot == NULL || !wants_more(server) || accept_one(hot) != ACCEPTED)
         return false;
     server->hot = hot;
     return true;
+}
+
+void cc_accept_empty(struct cc_server *server)
+{
+    for (size_t i = 0; i < server->setup->listeners->count; i++) {
+        struct cc_acceptor *acceptor = &server->acceptors[i];
+        acceptor->empty = !cc_listener_shut(acceptor->listener);
+        server->emptying |= !acceptor->empty;
+    }
+}
+
+void cc_accept_stop(struct cc_server *server)
+{
+    ev_timer_stop(server->loop, &server->recovery);
 }
 
 void cc_accept_init(struct cc_server *server)
@@ -119,5 +184,7 @@ void cc_accept_init(struct cc_server *server)
         ev_io_init(&acceptor->io, on_acceptable, listeners->items[i].fd, EV_READ);
         acceptor->io.data = acceptor;
     }
+    ev_init(&server->recovery, on_recovery);
+    server->recovery.data = server;
     cc_accept_update(server);
 }

@@ -1,8 +1,12 @@
 /* See conn.h: a connection's life, without the reading (conn_read.c) and sending (conn_write.c). */
 #include "server/conn.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <linux/sockios.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,8 +15,16 @@
 #include "server/conn_write.h"
 #include "server/server_state.h"
 
-/* Seconds that a peer gets to read our last words before the socket is closed under it. */
+/* Between our end of a connection and its close: seconds between two looks, and how many there are
+ * at most while the peer still sends or reads. */
 #define LINGER_SECONDS 2
+#define LINGER_LOOKS   15
+/* Bytes between two looks that are a body under way; a few are a client that holds us up. */
+#define LINGER_WORTH ((size_t)4096)
+/* When the server stops: seconds in which a kept connection may ask once more, and in which a
+ * request that has begun has to go on. */
+#define STOP_IDLE_SECONDS 1
+#define STOP_HALF_SECONDS 2
 
 static void on_event(struct ev_loop *loop, ev_io *watcher, int events);
 
@@ -90,10 +102,28 @@ void cc_conn_watch(struct cc_conn *conn, int events)
     conn->armed_once = true;
 }
 
-/* A close with unread bytes would reset the connection and could destroy what we sent last. */
+static bool has_unread(const struct cc_conn *conn)
+{
+    char byte;
+
+    return recv(conn->io.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+bool cc_conn_may_close(const struct cc_conn *conn)
+{
+    if (conn->gone || conn->io.fd < 0)
+        return true;
+    return conn->session.last && !conn->linger && !cc_conn_pending(conn) && conn->input.len == 0 &&
+           !has_unread(conn);
+}
+
+/* A close with unread bytes resets the connection, and so do bytes that come after a close; either
+ * may destroy what we sent last. So we say that we end, and read until the peer does. */
 static void linger(struct cc_conn *conn)
 {
     conn->lingering = true;
+    conn->linger_unsent = INT_MAX;
+    cc_buf_clear(&conn->input);
     shutdown(conn->io.fd, SHUT_WR);
     cc_deadlines_set(&conn->server->deadlines, &conn->due, LINGER_SECONDS);
     cc_conn_watch(conn, EV_READ);
@@ -103,9 +133,26 @@ static void discard_input(struct cc_conn *conn)
 {
     ssize_t got = recv(conn->io.fd, conn->server->read_buffer, CC_READ_BUFFER, MSG_DONTWAIT);
 
-    if (got > 0)
-        return; /* the deadline bounds how long; level-triggered: we are called again */
+    conn->linger_heard += got > 0 ? (size_t)got : 0;
+    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
+        return; /* level-triggered: we are called again */
     cc_conn_close(conn);
+}
+
+/* The deadline of one that lingers: does it make sense to go on? While the peer still sends, or
+ * still takes what the kernel holds for it, yes; but not for ever, and a stop does not wait. */
+static bool lingers_on(struct cc_conn *conn)
+{
+    int unsent = 0, before = conn->linger_unsent;
+    bool heard = conn->linger_heard >= LINGER_WORTH;
+
+    if (ioctl(conn->io.fd, SIOCOUTQ, &unsent) != 0)
+        unsent = 0;
+    conn->linger_heard = 0;
+    conn->linger_unsent = unsent;
+    if (cc_server_stopping(conn->server) || ++conn->linger_looks >= LINGER_LOOKS)
+        return false;
+    return heard || (unsent > 0 && unsent < before);
 }
 
 /* What was sent is sent. */
@@ -114,10 +161,10 @@ static void sent_all(struct cc_conn *conn)
     struct cc_server *server = conn->server;
 
     if (!conn->keep) {
-        if (conn->linger || conn->input.len > 0)
-            linger(conn);
-        else
+        if (cc_conn_may_close(conn))
             cc_conn_close(conn);
+        else
+            linger(conn);
         return;
     }
     if (conn->input.len > 0) {
@@ -129,11 +176,9 @@ static void sent_all(struct cc_conn *conn)
         cc_conn_watch(conn, EV_READ);
         return;
     }
-    if (cc_server_stopping(server)) {
-        cc_conn_stop(conn);
-        return;
-    }
     cc_deadlines_set(&server->deadlines, &conn->due, server->setup->settings->keepalive_timeout);
+    if (cc_server_stopping(server))
+        cc_conn_stop(conn);
     cc_conn_watch(conn, EV_READ);
 }
 
@@ -187,25 +232,27 @@ void cc_conn_expired(struct cc_due *due)
                          conn->server->setup->settings->keepalive_timeout);
         return;
     }
-    if (conn->lingering || cc_conn_pending(conn) || conn->session.phase == CC_PHASE_IDLE)
+    if (conn->lingering && lingers_on(conn))
+        cc_deadlines_set(&conn->server->deadlines, &conn->due, LINGER_SECONDS);
+    else if (conn->lingering || cc_conn_pending(conn))
         cc_conn_close(conn);
-    else
+    else if (conn->session.phase != CC_PHASE_IDLE)
         cc_conn_refuse(conn, 408, "the request did not come in time");
+    else if (has_unread(conn))
+        cc_conn_read(conn); /* a request that came just now */
+    else
+        linger(conn);
 }
 
 void cc_conn_stop(struct cc_conn *conn)
 {
-    char byte;
+    /* A client may be sending a request on a kept connection just now, and could not know whether
+     * it was begun. So it gets a moment, and is told in the answer that the connection ends. */
+    bool kept = conn->asked && conn->session.phase == CC_PHASE_IDLE;
 
-    if (conn->lingering || cc_conn_pending(conn))
+    if (conn->stopped || conn->lingering || cc_conn_pending(conn))
         return;
-    if (conn->session.phase != CC_PHASE_IDLE || !conn->asked)
-        /* Half a request, or a client that has only just come: a moment to complete it. It cannot
-         * know that it may ask again, as one whose kept connection is closed does. */
-        cc_deadlines_set(&conn->server->deadlines, &conn->due, 2);
-    else if (recv(conn->io.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1)
-        /* A request that came just now was accepted: it is answered. */
-        cc_conn_read(conn);
-    else
-        cc_conn_close(conn);
+    conn->stopped = true;
+    cc_deadlines_set(&conn->server->deadlines, &conn->due,
+                     kept ? STOP_IDLE_SECONDS : STOP_HALF_SECONDS);
 }

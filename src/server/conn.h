@@ -56,6 +56,10 @@ struct cc_conn {
     bool gone;               /* the peer is: nothing can be sent */
     bool linger;             /* after the last byte wait for the peer to close (RFC 9112 9.6) */
     bool lingering;          /* doing so */
+    uint8_t linger_looks;    /* how often its deadline came */
+    size_t linger_heard;     /* bytes that came since the last look */
+    int linger_unsent;       /* bytes that the kernel still held at the last look */
+    bool stopped;            /* the server stops, and it has been given its last moment */
     bool armed_once;         /* the descriptor has been in epoll; fixed while the app owns it */
     struct cc_peer peer;
     char remote_addr[INET6_ADDRSTRLEN], remote_port[6];
@@ -64,8 +68,12 @@ struct cc_conn {
 /* Takes over an accepted, non-blocking socket. Loop only, as are all of these. */
 struct cc_conn *cc_conn_new(struct cc_server *server, const struct cc_listener *listener, int fd,
                             const struct sockaddr_storage *peer);
-/* Closes and frees it now. The loop must own it. */
+/* Closes and frees it now. The loop must own it. What is on its way to the peer may be lost if that
+ * still sends: see cc_conn_may_close(). */
 void cc_conn_close(struct cc_conn *conn);
+/* Nothing is left to send, and by what the peer said and by what is in the socket it sends nothing
+ * more: closing cannot reset the connection. For its owner, on any thread. */
+bool cc_conn_may_close(const struct cc_conn *conn);
 /* Waits for these events (0: none). */
 void cc_conn_watch(struct cc_conn *conn, int events);
 /* The exchange is over and the loop owns the connection again: sends what is left, then reads on
@@ -81,7 +89,7 @@ void cc_conn_feed_input(struct cc_conn *conn);
 void cc_conn_refuse(struct cc_conn *conn, int status, const char *text);
 /* Its deadline has come. */
 void cc_conn_expired(struct cc_due *due);
-/* The server stops: closes it if nothing of a request has come. */
+/* The server stops: sets the last moment in which a request may come or be completed. */
 void cc_conn_stop(struct cc_conn *conn);
 
 #endif

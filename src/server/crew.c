@@ -135,18 +135,20 @@ static bool run_ready(struct cc_thread *thread)
     struct cc_crew *crew = thread->crew;
     struct cc_exchange *exchange;
 
-    cc_mailbox_take(crew->server);
-    while ((exchange = pop_ready(crew->server)) != NULL) {
-        cc_run(thread, exchange);
-        if (!thread->leads)
-            return false;
-        if (crew->n_threads > 1 &&
-            atomic_load_explicit(&crew->average_ns, memory_order_relaxed) > SLOW_NS) {
-            hand_to_relief(thread);
-            return false;
+    do {
+        cc_mailbox_take(crew->server);
+        while ((exchange = pop_ready(crew->server)) != NULL) {
+            cc_run(thread, exchange);
+            if (!thread->leads)
+                return false;
+            if (crew->n_threads > 1 &&
+                atomic_load_explicit(&crew->average_ns, memory_order_relaxed) > SLOW_NS) {
+                hand_to_relief(thread);
+                return false;
+            }
         }
-    }
-    cc_accept_update(crew->server);
+        cc_accept_update(crew->server);
+    } while (crew->server->ready != NULL);
     if (cc_server_drained(crew->server)) {
         finish(crew);
         return false;
@@ -298,8 +300,8 @@ static void hold_loop(struct cc_crew *crew)
 
     for (;;) {
         cc_mailbox_take(server);
-        dispatch_ready(crew);
         cc_accept_update(server);
+        dispatch_ready(crew);
         if (cc_server_drained(server)) {
             finish(crew);
             return;

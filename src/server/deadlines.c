@@ -1,8 +1,10 @@
 /* See deadlines.h. */
 #include "server/deadlines.h"
 
-void cc_deadlines_init(struct cc_deadlines *deadlines)
+void cc_deadlines_init(struct cc_deadlines *deadlines, int64_t shortest)
 {
+    deadlines->furthest =
+        shortest < CC_DEADLINE_BUCKETS - 1 ? (uint32_t)shortest + 1 : CC_DEADLINE_BUCKETS - 1;
     for (int i = 0; i < CC_DEADLINE_BUCKETS; i++)
         cc_link_init(&deadlines->buckets[i]);
     atomic_init(&deadlines->now, 1);
@@ -28,7 +30,7 @@ static uint32_t tick_after(const struct cc_deadlines *deadlines, int64_t seconds
 
 static void put(struct cc_deadlines *deadlines, struct cc_due *due, uint32_t tick)
 {
-    uint32_t furthest = now_of(deadlines) + CC_DEADLINE_BUCKETS - 1;
+    uint32_t furthest = now_of(deadlines) + deadlines->furthest;
 
     if (tick > furthest)
         tick = furthest;

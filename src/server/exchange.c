@@ -48,7 +48,7 @@ void cc_exchange_free(struct cc_server *server, struct cc_exchange *exchange, bo
     exchange->status = 0;
     exchange->n_headers = 0;
     exchange->head_bytes = exchange->body_bytes = 0;
-    exchange->has_head = exchange->framed = false;
+    exchange->has_head = exchange->closes = exchange->framed = false;
     atomic_store_explicit(&exchange->marks, 0, memory_order_relaxed);
     exchange->next = server->free_exchanges;
     server->free_exchanges = exchange;

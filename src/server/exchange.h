@@ -23,6 +23,7 @@ struct cc_exchange {
     uint64_t head_bytes, body_bytes; /* on the wire */
     struct cc_buf head;              /* not sent yet: goes out with the first piece of body */
     bool has_head;
+    bool closes; /* the head says that the connection ends with this response */
     bool framed; /* the protocol has been told the end */
     /* enum cc_exchange_mark; whoever sets the second of them completes the exchange, so that an app
      * may answer after handle() has returned. */

@@ -5,10 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "log/log.h"
 #include "server/conn_write.h"
 #include "server/run.h"
 #include "server/server_state.h"
@@ -41,6 +43,27 @@ static struct cc_span http_date(void)
     return (struct cc_span){text, len};
 }
 
+/* A status under 200 cannot end a request (RFC 9110 15.2), and one with four digits is none. */
+static bool is_final(int status)
+{
+    return status >= 200 && status <= 999;
+}
+
+/* Without a head nothing of a body may be sent: the end answers 500. */
+static bool can_send(const struct cc_exchange *exchange)
+{
+    return exchange->has_head && !exchange->conn->gone;
+}
+
+/* The response is framed to its end. */
+static void end_framing(struct cc_exchange *exchange, bool whole, struct cc_buf *out)
+{
+    struct cc_conn *conn = exchange->conn;
+
+    conn->keep = conn->listener->protocol->end(conn->state, whole, out) && !exchange->closes;
+    exchange->framed = true;
+}
+
 static void reply_head(struct cc_reply *reply, const struct cc_response *response)
 {
     struct cc_exchange *exchange = exchange_of(reply);
@@ -49,9 +72,15 @@ static void reply_head(struct cc_reply *reply, const struct cc_response *respons
 
     if (exchange->has_head)
         return;
+    if (!is_final(response->status)) {
+        cc_log(CC_LOG_ERROR, "the app gave %d as the status of a response: it is answered 500",
+               response->status);
+        return;
+    }
     full.date = http_date();
     full.close =
         cc_server_stopping(conn->server) || conn->server->setup->settings->keepalive_timeout == 0;
+    exchange->closes = full.close;
     conn->listener->protocol->head(conn->state, &exchange->request, &full, &exchange->head);
     exchange->has_head = true;
     exchange->status = response->status;
@@ -93,15 +122,14 @@ static enum cc_sent reply_body(struct cc_reply *reply, const char *bytes, size_t
     struct cc_span payload = {bytes, len};
     struct cc_buf end = {0};
 
-    if (conn->gone)
+    if (!can_send(exchange))
         return CC_SENT_GONE;
     if (len > 0)
         payload.len = protocol->frame(conn->state, len, &frame) ? frame.len : 0;
     exchange->body_bytes += payload.len;
     if (last) {
         cc_buf_append_span(&end, frame.after);
-        conn->keep = protocol->end(conn->state, true, &end);
-        exchange->framed = true;
+        end_framing(exchange, true, &end);
     }
     send_framed(exchange, frame.before, payload,
                 last ? (struct cc_span){end.at, end.len} : frame.after);
@@ -124,7 +152,7 @@ static int64_t reply_file(struct cc_reply *reply, int fd, int64_t offset, int64_
     struct cc_frame frame = {0};
     struct stat info;
 
-    if (conn->gone || fstat(fd, &info) != 0)
+    if (!can_send(exchange) || fstat(fd, &info) != 0)
         return -1;
     if (len == 0)
         len = info.st_size > offset ? info.st_size - offset : 0;
@@ -155,6 +183,16 @@ static int64_t reply_file(struct cc_reply *reply, int fd, int64_t offset, int64_
     return conn->gone ? -1 : len;
 }
 
+/* A refusal is head and body in one. */
+static void count_refusal(struct cc_exchange *exchange)
+{
+    const struct cc_buf *all = &exchange->head;
+    const char *blank = all->len == 0 ? NULL : memmem(all->at, all->len, "\r\n\r\n", 4);
+
+    exchange->head_bytes = blank == NULL ? all->len : (size_t)(blank - all->at) + 4;
+    exchange->body_bytes = all->len - exchange->head_bytes;
+}
+
 /* No head ever came: the app failed before it, or there is no app. */
 static void answer_500(struct cc_exchange *exchange)
 {
@@ -164,7 +202,7 @@ static void answer_500(struct cc_exchange *exchange)
     exchange->has_head = true;
     exchange->framed = true;
     conn->listener->protocol->refuse(conn->state, 500, "Internal Server Error", &exchange->head);
-    exchange->head_bytes = exchange->head.len;
+    count_refusal(exchange);
     conn->keep = false;
 }
 
@@ -175,10 +213,8 @@ static void finish(struct cc_exchange *exchange, bool whole)
 
     if (!exchange->has_head)
         answer_500(exchange);
-    if (!exchange->framed) {
-        conn->keep = conn->listener->protocol->end(conn->state, whole, &end);
-        exchange->framed = true;
-    }
+    if (!exchange->framed)
+        end_framing(exchange, whole, &end);
     if (!conn->gone)
         send_framed(exchange, CC_SPAN(""), CC_SPAN(""), (struct cc_span){end.at, end.len});
     cc_buf_clear(&end);

@@ -89,8 +89,8 @@ static void give_back(struct cc_server *server, struct cc_conn *conn)
                 ev_async_send(server->loop, &server->mail);
             return;
         }
-    } else if (!conn->keep && !conn->armed_once && !conn->linger && conn->input.len == 0 &&
-               !cc_conn_pending(conn) && !cc_server_stopping(server)) {
+    } else if (!conn->keep && !conn->armed_once && !cc_server_stopping(server) &&
+               cc_conn_may_close(conn)) {
         /* The loop does not know the descriptor: close it for the peer now, the rest can wait. */
         close(conn->io.fd);
         conn->io.fd = -1;

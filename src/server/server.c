@@ -13,7 +13,8 @@ bool cc_server_stopping(const struct cc_server *server)
 
 bool cc_server_drained(const struct cc_server *server)
 {
-    return cc_server_stopping(server) && server->n_conns == 0 && server->ready == NULL;
+    return cc_server_stopping(server) && !server->emptying && server->n_conns == 0 &&
+           server->ready == NULL;
 }
 
 static void each_second(struct ev_loop *loop, ev_timer *watcher, int events)
@@ -23,10 +24,22 @@ static void each_second(struct ev_loop *loop, ev_timer *watcher, int events)
     (void)events;
     cc_deadlines_tick(&server->deadlines, cc_conn_expired);
     cc_accept_update(server);
-    if (server->n_conns == 0 && atomic_load(&server->accepting)) {
-        server->full_said = false;
+    if (server->n_conns == 0)
         ev_timer_stop(loop, watcher);
-    }
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Of the times that an app thread may move a deadline to. */
+static int64_t shortest_timeout(const struct cc_server_settings *settings)
+{
+    /* Without keep-alive no connection waits for it. */
+    return settings->keepalive_timeout > 0
+               ? least(settings->keepalive_timeout, settings->send_timeout)
+               : settings->send_timeout;
 }
 
 struct cc_server *cc_server_new(const struct cc_server_setup *setup)
@@ -39,7 +52,7 @@ struct cc_server *cc_server_new(const struct cc_server_setup *setup)
     server->read_buffer = cc_alloc(CC_READ_BUFFER);
     server->ready_end = &server->ready;
     cc_link_init(&server->conns);
-    cc_deadlines_init(&server->deadlines);
+    cc_deadlines_init(&server->deadlines, shortest_timeout(setup->settings));
     ev_init(&server->tick, each_second);
     server->tick.repeat = 1.;
     server->tick.data = server;
@@ -69,11 +82,19 @@ void cc_server_close_idle(struct cc_server *server)
     }
 }
 
-void cc_server_stop(struct cc_server *server)
+void cc_server_pause(struct cc_server *server, bool on)
+{
+    server->paused = on;
+    cc_accept_update(server);
+}
+
+void cc_server_stop(struct cc_server *server, enum cc_successor successor)
 {
     if (atomic_exchange(&server->stopping, true))
         return;
     server->hot = NULL;
+    if (successor == CC_SUCCESSOR_NONE)
+        cc_accept_empty(server);
     cc_accept_update(server);
     cc_server_close_idle(server);
     /* Closed connections may lie in the mailbox without a wake-up: they count until they are taken.
@@ -83,6 +104,7 @@ void cc_server_stop(struct cc_server *server)
 
 void cc_server_free(struct cc_server *server)
 {
+    cc_accept_stop(server);
     cc_exchange_free_all(server);
     ev_loop_destroy(server->loop);
     free(server->acceptors);

@@ -36,9 +36,18 @@ struct cc_server *cc_server_new(const struct cc_server_setup *setup);
 struct ev_loop *cc_server_loop(struct cc_server *server);
 /* Serves until it is stopped and every accepted request is answered. */
 void cc_server_run(struct cc_server *server);
-/* Stops accepting, closes idle connections, finishes the rest. From a watcher's callback of the
- * loop; calling it again is harmless. */
-void cc_server_stop(struct cc_server *server);
+/* Who accepts after this server has stopped. */
+enum cc_successor {
+    CC_SUCCESSOR_ACCEPTS, /* another worker or generation: what is not accepted yet is left to it */
+    CC_SUCCESSOR_NONE,    /* nobody, and the sockets will be closed: it is accepted first */
+};
+
+/* Stops accepting, finishes what was accepted, and closes connections when they have been idle for
+ * a moment. From a watcher's callback of the loop; calling it again is harmless. */
+void cc_server_stop(struct cc_server *server, enum cc_successor successor);
+/* Stops accepting, and begins again; what was accepted is served all the time. From a watcher's
+ * callback of the loop. */
+void cc_server_pause(struct cc_server *server, bool on);
 /* After cc_server_run(). */
 void cc_server_free(struct cc_server *server);
 

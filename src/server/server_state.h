@@ -18,25 +18,28 @@ struct cc_acceptor {
     ev_io io;
     struct cc_server *server;
     const struct cc_listener *listener;
+    bool empty; /* the listen queue was, since a stop for good began */
 };
 
 struct cc_server {
-    const struct cc_server_setup *setup;    /* constant */
-    struct ev_loop *loop;                   /* loop */
-    struct cc_acceptor *acceptors;          /* loop; one a listener */
-    struct cc_acceptor *hot;                /* loop; gave a connection just now */
-    atomic_bool accepting;                  /* set by the loop: the acceptors' watchers are armed */
-    double accept_pause_until;              /* loop; ev_now() after which accepting may go on */
-    bool full_said;                         /* loop; said that descriptors or connections ran out */
-    struct cc_link conns;                   /* loop */
-    int64_t n_conns;                        /* loop */
-    struct cc_deadlines deadlines;          /* loop */
-    ev_timer tick;                          /* loop; each second while there are connections */
-    ev_async mail;                          /* sent by any thread */
-    _Atomic(struct cc_conn *) mailbox;      /* pushed by any thread, taken by the loop */
-    char *read_buffer;                      /* loop; CC_READ_BUFFER bytes */
-    struct cc_exchange *free_exchanges;     /* loop */
-    int n_free_exchanges;                   /* loop */
+    const struct cc_server_setup *setup; /* constant */
+    struct ev_loop *loop;                /* loop */
+    struct cc_acceptor *acceptors;       /* loop; one a listener */
+    struct cc_acceptor *hot;             /* loop; gave a connection just now */
+    atomic_bool accepting;               /* set by the loop: the acceptors' watchers are armed */
+    bool paused;                         /* loop; cc_server_pause() */
+    bool emptying;                       /* loop; stopping, and the listen queues are not empty */
+    ev_timer recovery;                   /* loop; runs after descriptors ran out */
+    int64_t full_said_ns;                /* loop; said that descriptors or connections ran out */
+    struct cc_link conns;                /* loop */
+    int64_t n_conns;                     /* loop */
+    struct cc_deadlines deadlines;       /* loop */
+    ev_timer tick;                       /* loop; each second while there are connections */
+    ev_async mail;                       /* sent by any thread */
+    _Atomic(struct cc_conn *) mailbox;   /* pushed by any thread, taken by the loop */
+    char *read_buffer;                   /* loop; CC_READ_BUFFER bytes */
+    struct cc_exchange *free_exchanges;  /* loop */
+    int n_free_exchanges;                /* loop */
     struct cc_exchange *ready, **ready_end; /* loop; whole requests that no thread has yet */
     atomic_bool stopping;                   /* set by the loop, read by all */
     _Atomic int64_t answered;               /* by all threads, since the start */
@@ -51,8 +54,13 @@ bool cc_server_drained(const struct cc_server *server);
 
 /* accept.c; loop. */
 void cc_accept_init(struct cc_server *server);
-/* Arms or disarms the listening sockets as load and limits ask. */
+/* Arms or disarms the listening sockets as load and limits ask. In a stop for good it accepts what
+ * waits in the listen queues, so that requests may be ready after it. */
 void cc_accept_update(struct cc_server *server);
+/* A stop for good: nobody will accept after us. Lets no new connections into the listen queues;
+ * what waits there is accepted like any other, before the server counts as drained. */
+void cc_accept_empty(struct cc_server *server);
+void cc_accept_stop(struct cc_server *server);
 /* Accepts one more from the socket that was hot; false when there is none. */
 bool cc_accept_again(struct cc_server *server);
 

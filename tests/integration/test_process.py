@@ -272,7 +272,8 @@ def test_a_reload_takes_the_new_app_and_finishes_old_requests(server, site, lazy
     write_app(site, APP.replace('"one"', '"two"'))
     one.send_signal(signal.SIGHUP)
     one.wait_log("finishes its requests and ends")
-    assert body(one, "/version") == "two"
+    # The old workers hear of it a moment after the log.
+    processes.wait_until(lambda: body(one, "/version") == "two", what="the new app")
     assert {one.answer.body for one in slow if one.result()} == {b"slept in one"}
     assert all(request.answer for request in slow)
     assert generation(one, other_than=app) != app

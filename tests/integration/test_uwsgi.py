@@ -101,6 +101,7 @@ def test_ping(kitchen):
     with clients.Http(one.address) as peer:
         # uWSGI's own answer: modifier2 = 1 says "alive".
         assert peer.send(struct.pack("<BHB", 100, 0, 0))._exactly(4) == b"\x64\0\0\x01"
+        assert peer.closed()
     # And uWSGI's own client is content.
     done = subprocess.run(["uwsgi", "--plugin", "ping", "--ping", one.address], capture_output=True, text=True,
                           timeout=20, check=False)

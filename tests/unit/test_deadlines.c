@@ -30,7 +30,7 @@ static int begin(void **state)
 {
     (void)state;
     ticks = 0;
-    cc_deadlines_init(&wheel);
+    cc_deadlines_init(&wheel, 5);
     return 0;
 }
 
@@ -76,6 +76,22 @@ static void an_earlier_deadline_counts_too(void **state)
     assert_int_equal(thing.expired_at, 4);
 }
 
+/* An app thread cannot move an entry to an earlier bucket, so it must not lie in a late one. */
+static void a_deadline_that_is_prolonged_to_an_earlier_time_is_not_late(void **state)
+{
+    struct thing thing = {0};
+    (void)state;
+
+    cc_due_init(&thing.due);
+    cc_deadlines_set(&wheel, &thing.due, 30);
+    run_to(2);
+    cc_deadlines_prolong(&wheel, &thing.due, 5);
+    run_to(7);
+    assert_int_equal(thing.expired_at, 0);
+    run_to(8);
+    assert_int_equal(thing.expired_at, 8);
+}
+
 static void what_is_removed_never_comes(void **state)
 {
     struct thing thing = {0};
@@ -95,6 +111,7 @@ int main(void)
         cmocka_unit_test_setup(each_comes_up_after_its_seconds, begin),
         cmocka_unit_test_setup(a_later_deadline_replaces_the_earlier, begin),
         cmocka_unit_test_setup(an_earlier_deadline_counts_too, begin),
+        cmocka_unit_test_setup(a_deadline_that_is_prolonged_to_an_earlier_time_is_not_late, begin),
         cmocka_unit_test_setup(what_is_removed_never_comes, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,8 +3,10 @@
  * who may touch what. */
 #include "cc_test.h"
 
+#include <errno.h>
 #include <ev.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -70,6 +72,11 @@ static void handle(void *app, void *thread, struct cc_request *request, struct c
         reply->end(reply, false);
         return;
     }
+    if (cc_span_equal(request->uri, CC_SPAN("no final status"))) {
+        reply->head(reply, &(struct cc_response){.status = 103, .length = -1});
+        reply->end(reply, reply->body(reply, "hints", 5, true) != CC_SENT_GONE);
+        return;
+    }
     reply->head(reply, &response);
     if (cc_span_equal(request->uri, CC_SPAN("slow")))
         pause_ms(30);
@@ -111,7 +118,9 @@ struct fixture {
     struct sockaddr_un address;
     socklen_t address_len;
     pthread_t thread;
-    ev_async stop;
+    ev_async stop, pause;
+    enum cc_successor successor;
+    bool paused;
 };
 
 static void *serve(void *argument)
@@ -124,7 +133,21 @@ static void on_stop(struct ev_loop *loop, ev_async *watcher, int events)
 {
     (void)loop;
     (void)events;
-    cc_server_stop(((struct fixture *)watcher->data)->server);
+    struct fixture *f = watcher->data;
+    cc_server_stop(f->server, f->successor);
+}
+
+static void on_pause(struct ev_loop *loop, ev_async *watcher, int events)
+{
+    struct fixture *f = watcher->data;
+    (void)loop;
+    (void)events;
+    cc_server_pause(f->server, f->paused);
+}
+
+static void *nothing_to_serve(void *argument)
+{
+    return argument;
 }
 
 static void worn_out(void *data)
@@ -151,6 +174,7 @@ static struct fixture *start(int threads, int64_t max_requests, bool with_app)
                        (int)getpid(), count++);
     f->address_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len);
     f->listener.protocol = &line_protocol;
+    f->listener.address.kind = CC_ADDRESS_ABSTRACT;
     f->listener.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(f->listener.fd, (struct sockaddr *)&f->address, f->address_len), 0);
     assert_int_equal(listen(f->listener.fd, 512), 0);
@@ -169,6 +193,9 @@ static struct fixture *start(int threads, int64_t max_requests, bool with_app)
     ev_async_init(&f->stop, on_stop);
     f->stop.data = f;
     ev_async_start(cc_server_loop(f->server), &f->stop);
+    ev_async_init(&f->pause, on_pause);
+    f->pause.data = f;
+    ev_async_start(cc_server_loop(f->server), &f->pause);
     pthread_create(&f->thread, NULL, serve, f);
     return f;
 }
@@ -289,6 +316,9 @@ static void no_head_is_a_500_and_a_close(struct fixture *f)
 
     expect(fd, "silent\n", 2, "500 Internal Server Error\n.\n");
     close(fd);
+    fd = dial(f);
+    expect(fd, "no final status\n", 2, "500 Internal Server Error\n.\n");
+    close(fd);
 }
 
 static void bad_input_is_refused_and_closed(struct fixture *f)
@@ -389,6 +419,106 @@ static void stopping_finishes_what_was_accepted(struct fixture *f)
     close(busy);
 }
 
+static void ask_to_stop(struct fixture *f, enum cc_successor successor)
+{
+    f->successor = successor;
+    ev_async_send(cc_server_loop(f->server), &f->stop);
+}
+
+/* Whether the peer has ended the connection in good order: an end and no reset. */
+static bool ends_well(int fd)
+{
+    char byte;
+    return read(fd, &byte, 1) == 0;
+}
+
+static void a_request_that_crosses_a_stop_is_answered(int threads)
+{
+    struct fixture *f = start(threads, 0, true);
+    int kept = dial(f), silent = dial(f);
+
+    expect(kept, "a\n", 1, "200 a\n.\n");
+    expect(silent, "b\n", 1, "200 b\n.\n");
+    ask_to_stop(f, CC_SUCCESSOR_ACCEPTS);
+    pause_ms(100);
+    expect(kept, "c\n", 1, "200 c\n.\n");
+    assert_true(ends_well(kept));
+    assert_true(ends_well(silent));
+    /* Too late, and still no reset: the server reads on until the client ends. */
+    say(silent, "d\n");
+    pause_ms(20);
+    assert_true(ends_well(silent));
+    close(kept);
+    close(silent);
+    end_of(f);
+}
+
+/* Of connections that the kernel has accepted for the server none is reset. */
+static void a_stop_for_good_empties_the_listen_queue(int threads)
+{
+    struct fixture *f = start(threads, 0, true);
+    struct sockaddr_un address = f->address;
+    socklen_t address_len = f->address_len;
+    int waiting[20];
+
+    f->paused = true;
+    ev_async_send(cc_server_loop(f->server), &f->pause);
+    pause_ms(50);
+    for (int i = 0; i < 20; i++) {
+        waiting[i] = dial(f);
+        say(waiting[i], "slow\n");
+    }
+    ask_to_stop(f, CC_SUCCESSOR_NONE);
+    for (int i = 0; i < 20; i++) {
+        expect(waiting[i], "", 1, "200 slow\n.\n");
+        close(waiting[i]);
+    }
+    end_of(f);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, address_len), -1);
+    assert_int_equal(errno, ECONNREFUSED);
+    close(fd);
+}
+
+static void what_waits_is_left_to_a_successor(int threads)
+{
+    struct fixture *f = start(threads, 0, true);
+    struct pollfd listener = {.fd = f->listener.fd, .events = POLLIN};
+
+    f->paused = true;
+    ev_async_send(cc_server_loop(f->server), &f->pause);
+    pause_ms(50);
+    int waiting = dial(f);
+    ask_to_stop(f, CC_SUCCESSOR_ACCEPTS);
+    pthread_join(f->thread, NULL);
+    assert_int_equal(poll(&listener, 1, 0), 1);
+    pthread_create(&f->thread, NULL, nothing_to_serve, f);
+    close(waiting);
+    end_of(f);
+}
+
+static void a_pause_serves_what_is_there(int threads)
+{
+    struct fixture *f = start(threads, 0, true);
+    struct pollfd answer = {.events = POLLIN};
+    int before = dial(f);
+
+    expect(before, "a\n", 1, "200 a\n.\n");
+    f->paused = true;
+    ev_async_send(cc_server_loop(f->server), &f->pause);
+    pause_ms(50);
+    answer.fd = dial(f);
+    say(answer.fd, "b\n");
+    expect(before, "c\n", 1, "200 c\n.\n");
+    assert_int_equal(poll(&answer, 1, 200), 0);
+    f->paused = false;
+    ev_async_send(cc_server_loop(f->server), &f->pause);
+    expect(answer.fd, "", 1, "200 b\n.\n");
+    close(before);
+    close(answer.fd);
+    stop(f);
+}
+
 static void all_ways(int threads)
 {
     struct fixture *f = start(threads, 0, true);
@@ -400,6 +530,10 @@ static void all_ways(int threads)
     a_slow_reader_holds_no_thread(f);
     many_clients_at_once(f);
     stopping_finishes_what_was_accepted(f);
+    a_request_that_crosses_a_stop_is_answered(threads);
+    a_stop_for_good_empties_the_listen_queue(threads);
+    what_waits_is_left_to_a_successor(threads);
+    a_pause_serves_what_is_there(threads);
 }
 
 static void with_one_thread(void **state)
