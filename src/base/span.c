@@ -52,3 +52,16 @@ bool cc_span_to_number(struct cc_span span, uint64_t max, uint64_t *number)
     *number = sum;
     return true;
 }
+
+bool cc_span_is_word(const char *words, const char *separators, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (const char *at = words; at != NULL && *at != '\0';) {
+        size_t word = strcspn(at, separators);
+        if (word == len && memcmp(at, name, len) == 0)
+            return true;
+        at += word + (at[word] != '\0');
+    }
+    return false;
+}

@@ -145,8 +145,9 @@ static void warn_of_leftovers(const struct cc_loader *loader)
     }
 }
 
-void cc_expand(const struct cc_loader *loader)
+void cc_expand(struct cc_loader *loader)
 {
+    cc_logic_finish(loader);
     run(&(struct pass){loader, '$', from_environment});
     run(&(struct pass){loader, '@', from_file});
     run(&(struct pass){loader, '%', from_key});

@@ -7,6 +7,6 @@
 
 /* In uWSGI's order: the environment in all values, then files, then keys and sums. What a name does
  * not lead to stays as it is written (log formats rely on it). Keys that were used are marked. */
-void cc_expand(const struct cc_loader *loader);
+void cc_expand(struct cc_loader *loader);
 
 #endif

@@ -55,6 +55,7 @@ void cc_loader_clear(struct cc_loader *loader)
 {
     cc_words_clear(&loader->words);
     free(loader->last_file);
+    free(loader->logic.argument);
     *loader = (struct cc_loader){0};
 }
 
@@ -81,14 +82,6 @@ static void on_line(void *context, const struct cc_ini_line *line)
     struct cc_load_frame *frame = context;
     struct cc_place place = {frame->name, line->number};
 
-    if (frame->loader->entries->count > MAX_ENTRIES)
-        return; /* said once, below */
-    if (frame->loader->entries->count == MAX_ENTRIES) {
-        cc_problems_add(frame->loader->problems, CC_ERROR, place,
-                        "more than %d options in all: this is no configuration", MAX_ENTRIES);
-        cc_entries_add(frame->loader->entries, line->key, line->value, place);
-        return;
-    }
     if (strcmp(line->section, frame->section) == 0)
         cc_load_entry(frame->loader, line->key, line->value, place);
     else if (line->section[0] == '\0' && frame->strays++ < STRAYS_SAID)
@@ -253,6 +246,18 @@ void cc_load_text(struct cc_loader *loader, struct cc_span text, const char *nam
     cc_buf_clear(&frame.seen);
 }
 
+struct cc_entry *cc_load_add(struct cc_loader *loader, const char *key, const char *value,
+                             struct cc_place place)
+{
+    if (loader->entries->count < MAX_ENTRIES)
+        return cc_entries_add(loader->entries, key, value, place);
+    if (!loader->full_said)
+        cc_problems_add(loader->problems, CC_ERROR, place,
+                        "more than %d options in all: this is no configuration", MAX_ENTRIES);
+    loader->full_said = true;
+    return NULL;
+}
+
 /* set-placeholder and set: "key=value"; an empty key or no "=" is an error, as in uWSGI. */
 static void set_key(struct cc_loader *loader, const char *option, const char *text,
                     struct cc_place place)
@@ -268,8 +273,9 @@ static void set_key(struct cc_loader *loader, const char *option, const char *te
     if (strcmp(option, "set") == 0) {
         cc_load_entry(loader, key, equals + 1, place);
     } else {
-        struct cc_entry *entry = cc_entries_add(loader->entries, key, equals + 1, place);
-        entry->raw = entry->placeholder = true;
+        struct cc_entry *entry = cc_load_add(loader, key, equals + 1, place);
+        if (entry != NULL)
+            entry->raw = entry->placeholder = true;
     }
     free(key);
 }
@@ -309,58 +315,19 @@ static const char *const immediate[] = {
     NULL,
 };
 
-static const char *const blocks[] = {
-    "for",
-    "for-glob",
-    "for-times",
-    "for-readline",
-    "if-opt",
-    "if-not-opt",
-    "if-env",
-    "if-not-env",
-    "ifenv",
-    "if-reload",
-    "if-not-reload",
-    "if-hostname",
-    "if-not-hostname",
-    "if-hostname-match",
-    "if-not-hostname-match",
-    "if-exists",
-    "if-not-exists",
-    "ifexists",
-    "if-plugin",
-    "if-not-plugin",
-    "ifplugin",
-    "if-file",
-    "if-not-file",
-    "if-dir",
-    "if-not-dir",
-    "ifdir",
-    "if-directory",
-    "else",
-    "endfor",
-    "end-for",
-    "endif",
-    "end-if",
-    "end",
-    NULL,
-};
-
 void cc_load_entry(struct cc_loader *loader, const char *key, const char *value,
                    struct cc_place place)
 {
     static const char *const files[] = {"ini", "include", "inherit", NULL};
     static const char *const setters[] = {"set", "set-ph", "set-placeholder", NULL};
-    struct cc_entry *entry = cc_entries_add(loader->entries, key, value, place);
 
+    if (cc_logic_take(loader, key, value, place))
+        return;
+    struct cc_entry *entry = cc_load_add(loader, key, value, place);
+    if (entry == NULL)
+        return;
     entry->raw = is_one_of(key, immediate);
-    if (is_one_of(key, blocks)) {
-        entry->raw = true;
-        cc_problems_add(loader->problems, CC_ERROR, place,
-                        "%s: blocks (for, if-..., else, end...) are not supported yet, and to "
-                        "ignore one would change what the file means: write its lines out",
-                        key);
-    } else if (is_one_of(key, setters)) {
+    if (is_one_of(key, setters)) {
         set_key(loader, key, value, place);
     } else if (is_one_of(key, files) && value != NULL && value[0] != '\0') {
         cc_load_file(loader, value, place);

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "config/entries.h"
+#include "config/logic.h"
 #include "config/problems.h"
 #include "config/words.h"
 
@@ -15,6 +16,9 @@ struct cc_loader {
     char *last_file;              /* what ":section" means; owned */
     struct cc_load_frame *frame;  /* the files being read now, innermost first */
     unsigned n_files;             /* read so far */
+    struct cc_logic logic;        /* the for or if-... block that is open */
+    bool is_reload;               /* what if-reload means; set by whoever reads again */
+    bool full_said;               /* too many options, and that has been said */
     /* Fills *text with the file's bytes; the caller frees them. NULL: files are not read (fuzz). */
     bool (*read_file)(const char *path, char **text, size_t *len, struct cc_err *err);
 };
@@ -25,6 +29,10 @@ void cc_loader_init(struct cc_loader *loader, struct cc_entries *entries,
  * (ini, include, inherit, set, set-placeholder). value NULL: a flag without a value. */
 void cc_load_entry(struct cc_loader *loader, const char *key, const char *value,
                    struct cc_place place);
+/* Adds the entry and does no more. Lent until the next addition; NULL: there are too many, which is
+ * said once. */
+struct cc_entry *cc_load_add(struct cc_loader *loader, const char *key, const char *value,
+                             struct cc_place place);
 /* A file: "app.ini", "app.ini:section" or ":section" (of the file before). place: who asked. */
 void cc_load_file(struct cc_loader *loader, const char *name, struct cc_place place);
 /* Bytes as if they were a file of that name, its section uwsgi (tests, fuzz). */

@@ -46,23 +46,11 @@ void cc_targets_clear(struct cc_targets *targets)
     *targets = (struct cc_targets){0};
 }
 
-static bool is_among(const char *words, const char *name)
-{
-    size_t len = strlen(name);
-
-    for (const char *at = words; at != NULL && *at != '\0';) {
-        size_t word = strcspn(at, " ");
-        if (word == len && memcmp(at, name, len) == 0)
-            return true;
-        at += word + (at[word] == ' ');
-    }
-    return false;
-}
-
 const struct cc_option *cc_option_find(const struct cc_option_table *table, const char *name)
 {
     for (size_t i = 0; i < table->count; i++)
-        if (strcmp(table->rows[i].name, name) == 0 || is_among(table->rows[i].aliases, name))
+        if (strcmp(table->rows[i].name, name) == 0 ||
+            cc_span_is_word(table->rows[i].aliases, " ", name))
             return &table->rows[i];
     return NULL;
 }

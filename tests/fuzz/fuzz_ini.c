@@ -1,5 +1,6 @@
 /* needs: src/config/ini_reader.c src/config/load.c src/config/words.c src/config/entries.c */
-/* needs: src/config/expand.c src/config/expression.c src/config/problems.c -linih */
+/* needs: src/config/expand.c src/config/expression.c src/config/problems.c */
+/* needs: src/config/logic.c -linih -lpcre2-8 */
 /* Any bytes as an ini: no crash and no hang, every line's number within the file, and nothing read
  * but the bytes (files and includes are not followed). */
 #include <stdint.h>
@@ -50,6 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     loader.entries = &entries;
     loader.problems = &problems;
     loader.read_file = NULL;
+    loader.logic.made_bytes = 0;
+    loader.full_said = false;
     cc_load_text(&loader, (struct cc_span){(const char *)bytes, len}, "fuzz.ini");
     check_entries(&entries, count_lines(bytes, len));
     size_t count = entries.count;

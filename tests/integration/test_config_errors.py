@@ -211,10 +211,16 @@ def test_value_that_leads_to_itself(run):
 
 
 def test_logic_blocks(run):
-    done = run(STOPPED + "if-env = X\nprocesses = 2\nendif =\nfor = a b\nenv = %(_)=1\nendfor =\n")
+    done = run(STOPPED + "if-not-env = X_Y_Z\nprocesses = x\nelse =\nthreads = y\nendif =\n"
+               "for = a b\nlisten = %(_)\nif-opt = a\nelse\nendfor =\nfor-times = 3\n")
     assert done.code == CONFIG
-    done.has(r"^app\.ini:4: if-env: blocks .* are not supported yet")
-    done.has(r"^app\.ini:7: for: blocks .* are not supported yet")
+    done.has(r'^app\.ini:5: processes: .*"x"')
+    done.has(r'^app\.ini:10: listen: .*"a"')
+    done.has(r'^app\.ini:10: listen: .*"b"')
+    done.has(r"^app\.ini:11: if-opt: stands in the block of line 9 \(a b\), and blocks do not nest")
+    done.has(r"^app\.ini:12: else: belongs to an if-\.\.\. block, and this is a for$")
+    done.has(r"^app\.ini:14: warning: the block that begins here has no end")
+    assert not [line for line in done.lines if "threads" in line]
 
 
 # -- values

@@ -1,9 +1,11 @@
 """--show-config prints what Debian's uWSGI prints, for files that cover the whole dialect."""
 
 import os
+import random
 import shutil
 import subprocess
 
+import ini_grammar
 import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -92,6 +94,21 @@ def test_file(ccontainer, files, name):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_command_line(ccontainer, files, name):
     assert_same(ccontainer, files, COMMANDS[name])
+
+
+RANDOM_FILES = 2000 if os.environ.get("CC_SOAK") else 60
+
+
+def test_random_files(ccontainer, files):
+    for seed in range(RANDOM_FILES):
+        name = ini_grammar.Writer(random.Random(seed), files).file()
+        try:
+            assert_same(ccontainer, files, ["--ini", name])
+        except AssertionError:
+            print(f"seed {seed}, {name}:")
+            with open(os.path.join(files, name), encoding="utf-8") as file:
+                print(file.read())
+            raise
 
 
 def test_environment_sets_options(ccontainer, files):

@@ -162,7 +162,7 @@ static void errors_have_their_line(void **state)
                  "e = %(d)%(d)",
                  6, "more than 128 KiB");
     expect_error("set-ph = nothing", 2, "expected key=value");
-    expect_error("if-env = A", 2, "not supported yet");
+    expect_error("if-env = A\nfor = b", 3, "blocks do not nest");
     expect_error("include = none.ini", 2, "none.ini: not there");
     expect_error("ini = :x", 2, "names a section of the file before it");
 }
@@ -215,6 +215,43 @@ static void placeholders_are_kept_as_they_are(void **state)
     end(&fixture);
 }
 
+static void blocks(void **state)
+{
+    (void)state;
+    setenv("CC_TEST", "yes", 1);
+    expect("if-env = CC_TEST\nx = %(_)\nelse\nx = no\nendif", "yes");
+    expect("if-not-env = CC_TEST\nx = %(_)\nelse =\nx = no %(_)\nendif", "no yes");
+    expect("for = a b\nset-ph = x=%(_)\nendfor\nif-opt = x=a\ny = 1\nend\nx = %(y)", "a");
+    expect("if-reload\nx = again\nelse\nx = first\nendif", "first");
+    expect("end\nelse\nendif = 3\nx = 1", "1");
+}
+
+/* A few bytes must not become gigabytes. */
+static void expect_bounded(const char *lines)
+{
+    struct fixture fixture;
+
+    read_lines(&fixture, lines);
+    assert_true(fixture.problems.errors > 0 && fixture.problems.errors < 5);
+    assert_true(fixture.entries.count <= 10000);
+    end(&fixture);
+}
+
+static void blocks_are_bounded(void **state)
+{
+    struct cc_buf line = {0};
+    (void)state;
+
+    expect_bounded("for-times = 999999999\nx = %(_)\nendfor");
+    for (int i = 0; i < 3000; i++)
+        CC_BUF_LITERAL(&line, "%(_)");
+    expect_bounded("for-times = 99\ninclude = nowhere\nend\nfor-times = 10001\nx\nend");
+    char *lines = cc_format("for = %0*d\nx = %s\nendfor", 9000, 0, cc_buf_text(&line));
+    expect_bounded(lines);
+    free(lines);
+    cc_buf_clear(&line);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +264,8 @@ int main(void)
         cmocka_unit_test(included_files_have_their_own_words),
         cmocka_unit_test(circles_are_found),
         cmocka_unit_test(placeholders_are_kept_as_they_are),
+        cmocka_unit_test(blocks),
+        cmocka_unit_test(blocks_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
