@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "python/dump.h"
 #include "python/failure.h"
 #include "python/home.h"
 #include "python/threads.h"
@@ -159,6 +160,7 @@ bool cc_interpreter_start(struct cc_python *python, struct cc_err *err)
     cc_home_clear(&home);
     if (!ok)
         return false;
+    cc_dump_register();
     if (prepare(python))
         return true;
     cc_python_exception_text(err, "cannot prepare Python: ");

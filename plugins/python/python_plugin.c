@@ -4,12 +4,12 @@
 
 #include <config.h>
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "plugin/abi.h"
+#include "python/dump.h"
 #include "python/environ.h"
 #include "python/failure.h"
 #include "python/file_wrapper.h"
@@ -18,9 +18,6 @@
 #include "python/start_response.h"
 #include "python/wsgi_call.h"
 #include "python/wsgi_input.h"
-
-/* faulthandler, which writes all threads' stacks without the GIL, is reached by a signal. */
-#define DUMP_SIGNAL (SIGRTMAX - 2)
 
 static bool make_ready(struct cc_python *python)
 {
@@ -32,18 +29,6 @@ static bool make_ready(struct cc_python *python)
     python->environ =
         cc_environ_new(&python->context, python->settings->disable_file_wrapper ? NULL : wrapper);
     return python->environ != NULL;
-}
-
-/* Not having it costs only the stacks in the log. */
-static void register_dump(void)
-{
-    PyObject *module = PyImport_ImportModule("faulthandler");
-    PyObject *done = module == NULL ? NULL
-                                    : PyObject_CallMethod(module, "register", "iiOO", DUMP_SIGNAL,
-                                                          2, Py_True, Py_False);
-    PyErr_Clear();
-    Py_XDECREF(done);
-    Py_XDECREF(module);
 }
 
 /* Gives up what load() made. With the GIL, and without it afterwards. */
@@ -76,7 +61,6 @@ static void *load(const void *settings, const struct cc_app_context *context, st
         unmake(python);
         return NULL;
     }
-    register_dump();
     python->main = PyEval_SaveThread();
     return python;
 }
@@ -139,14 +123,10 @@ static void thread_end(void *app, void *ended)
     free(thread);
 }
 
-static void dump_stacks(void *app)
+static void dump_stacks(void *app, int fd)
 {
-    struct sigaction action;
-    (void)app;
-
-    if (sigaction(DUMP_SIGNAL, NULL, &action) == 0 && action.sa_handler != SIG_DFL &&
-        action.sa_handler != SIG_IGN)
-        raise(DUMP_SIGNAL);
+    (void)app; /* the interpreter may run without an app that is loaded */
+    cc_dump_stacks(fd);
 }
 
 static void unload(void *app)

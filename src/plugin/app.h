@@ -73,8 +73,10 @@ struct cc_app {
     void *(*thread_begin)(void *app, int worker, int thread);
     void (*handle)(void *app, void *thread, struct cc_request *request, struct cc_reply *reply);
     void (*thread_end)(void *app, void *thread);
-    /* Says in the log where the app's threads stand; any thread, for a stuck worker. */
-    void (*dump_stacks)(void *app);
+    /* Writes to fd where the app's threads stand: for a stuck worker, or one that has crashed.
+     * Called in a signal handler, on any thread, whatever locks are held: so it takes none, the
+     * interpreter's neither, and no memory. app is NULL while load() runs and after unload(). */
+    void (*dump_stacks)(void *app, int fd);
     void (*unload)(void *app);
 };
 

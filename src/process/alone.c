@@ -9,6 +9,7 @@
 #include "log/log.h"
 #include "process/app_load.h"
 #include "process/signals.h"
+#include "process/stacks.h"
 #include "server/server.h"
 #include "stats/scoreboard.h"
 #include "system/surroundings.h"
@@ -119,7 +120,7 @@ int cc_alone_run(const struct cc_launch *launch, void (*tidy)(void *data), void 
     const struct cc_settings *settings = launch->settings;
     const struct cc_process_settings *process = &settings->process;
     struct alone alone = {.launch = launch, .tidy = tidy, .data = data};
-    struct cc_app_held held;
+    struct cc_app_held held = {0};
     struct cc_err err;
 
     if (!cc_surroundings_env(&process->env, &err) ||
@@ -127,6 +128,7 @@ int cc_alone_run(const struct cc_launch *launch, void (*tidy)(void *data), void 
         cc_log(CC_LOG_ERROR, "%s", err.text);
         return CC_EXIT_SYSTEM;
     }
+    cc_stacks_arm(STDERR_FILENO, &held);
     /* While the app is loaded, which may take its time, a signal ends it all. */
     cc_signals_release();
     if (!cc_app_load(&held, launch, process->need_app) && process->need_app)

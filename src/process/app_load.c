@@ -48,7 +48,9 @@ bool cc_app_load(struct cc_app_held *held, const struct cc_launch *launch, bool 
 
 void cc_app_unload(struct cc_app_held *held)
 {
-    if (held->state != NULL && held->app->unload != NULL)
-        held->app->unload(held->state);
-    held->state = NULL;
+    void *state = held->state;
+
+    held->state = NULL; /* first: a report on the process's stacks may look at any time */
+    if (state != NULL && held->app->unload != NULL)
+        held->app->unload(state);
 }

@@ -8,6 +8,7 @@
 #include "log/log.h"
 #include "process/channel.h"
 #include "process/replace.h"
+#include "process/stacks.h"
 #include "process/worker.h"
 #include "process/workers.h"
 #include "system/surroundings.h"
@@ -172,6 +173,9 @@ int cc_generation_run(const struct cc_generation_setup *setup)
         close(setup->channel);
         return CC_EXIT_SYSTEM;
     }
+    /* Should the app crash while it is imported. Nobody collects that report, so it goes to the log
+     * as it is written. */
+    cc_stacks_arm(STDERR_FILENO, &generation.held);
     if (!process->lazy_apps && !cc_app_load(&generation.held, setup->launch, setup->must_load) &&
         setup->must_load) {
         close(setup->channel);

@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <stddef.h>
 
+#include "process/stacks.h"
+
 static void nothing(int number)
 {
     (void)number;
@@ -53,5 +55,6 @@ void cc_signals_default(void)
     set(SIGINT, nothing);
     set(SIGQUIT, nothing);
     set(SIGHUP, nothing);
+    cc_stacks_ignore();
     cc_signals_release();
 }

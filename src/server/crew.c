@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/alt_stack.h"
 #include "base/clock.h"
 #include "log/log.h"
 #include "server/run.h"
@@ -235,8 +236,10 @@ static void *app_thread(void *argument)
     struct cc_thread *thread = argument;
     const struct cc_server_setup *setup = thread->crew->server->setup;
     bool has_app = setup->app_state != NULL;
+    struct cc_alt_stack alt_stack;
     bool over = false;
 
+    cc_alt_stack_set(&alt_stack);
     if (has_app && setup->app->thread_begin != NULL)
         thread->app_thread =
             setup->app->thread_begin(setup->app_state, setup->worker, thread->index);
@@ -251,6 +254,7 @@ static void *app_thread(void *argument)
     }
     if (has_app && setup->app->thread_end != NULL)
         setup->app->thread_end(setup->app_state, thread->app_thread);
+    cc_alt_stack_drop(&alt_stack);
     return NULL;
 }
 
@@ -403,6 +407,21 @@ static void init(struct cc_crew *crew, struct cc_server *server)
     crew->threads[0].leads = true;
 }
 
+/* Signals are for the main thread, but for those that are about a thread: where a crash is, and
+ * the real-time ones that ask each where it stands. */
+static void block_signals(sigset_t *before)
+{
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    sigset_t blocked;
+
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+        sigdelset(&blocked, crashes[i]);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+        sigdelset(&blocked, number);
+    pthread_sigmask(SIG_SETMASK, &blocked, before);
+}
+
 static void start_thread(pthread_t *id, void *(*body)(void *), void *argument)
 {
     int failed = pthread_create(id, NULL, body, argument);
@@ -418,13 +437,11 @@ static void start_thread(pthread_t *id, void *(*body)(void *), void *argument)
 
 void cc_crew_run(struct cc_crew *crew, struct cc_server *server)
 {
-    sigset_t all, before;
+    sigset_t before;
 
     init(crew, server);
     cc_accept_init(server);
-    /* Signals are for the main thread. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    block_signals(&before);
     start_thread(&crew->relief, relief_thread, crew);
     for (int i = 1; i < crew->n_threads; i++)
         start_thread(&crew->threads[i].id, app_thread, &crew->threads[i]);

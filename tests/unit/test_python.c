@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "unit_app.h"
 
@@ -397,7 +398,18 @@ static void stacks_can_be_dumped(void **state)
 {
     (void)state;
     assert_non_null(host.app->dump_stacks);
-    host.app->dump_stacks(host.state); /* goes to descriptor 2; must return */
+    int ends[2];
+    char text[4096];
+
+    assert_int_equal(pipe(ends), 0);
+    host.app->dump_stacks(host.state, ends[1]);
+    host.app->dump_stacks(NULL, ends[1]);
+    close(ends[1]);
+    ssize_t len = read(ends[0], text, sizeof text - 1);
+    assert_true(len > 0);
+    text[len] = '\0';
+    assert_non_null(strstr(text, "Current thread 0x"));
+    close(ends[0]);
 }
 
 int main(void)
