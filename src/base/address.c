@@ -38,13 +38,22 @@ static bool parse_unix(const char *text, struct cc_address *address, struct cc_e
 
 static bool parse_fd(const char *text, struct cc_address *address, struct cc_err *err)
 {
+    const char *what = text + strlen("fd://");
     uint64_t number;
 
-    if (!cc_span_to_number(cc_span_of(text + strlen("fd://")), 1 << 20, &number))
-        return cc_fail(err, "\"%s\" is no descriptor: expected fd:// and a number, as in fd://3",
-                       text);
     address->kind = CC_ADDRESS_FD;
-    address->fd = (int)number;
+    if (cc_span_to_number(cc_span_of(what), 1 << 20, &number)) {
+        address->fd = (int)number;
+        return true;
+    }
+    if (what[0] == '\0' || what[strcspn(what, ":/ ")] != '\0' ||
+        (what[0] >= '0' && what[0] <= '9') || what[0] == '-' ||
+        strlen(what) >= sizeof address->path)
+        return cc_fail(err,
+                       "\"%s\" is no descriptor: expected fd:// and a number, as in fd://3, or "
+                       "the name that a .socket unit gives it",
+                       text);
+    memcpy(address->path, what, strlen(what) + 1);
     return true;
 }
 

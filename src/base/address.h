@@ -10,12 +10,12 @@ enum cc_address_kind {
     CC_ADDRESS_INET,     /* host:port, :port, *:port, [v6]:port */
     CC_ADDRESS_UNIX,     /* /path or a relative path */
     CC_ADDRESS_ABSTRACT, /* @name */
-    CC_ADDRESS_FD,       /* fd://3 */
+    CC_ADDRESS_FD,       /* fd://3, fd://name */
 };
 
 struct cc_address {
     enum cc_address_kind kind;
-    int fd;                       /* CC_ADDRESS_FD */
+    int fd;                       /* CC_ADDRESS_FD; -1: path is its name */
     char path[108];               /* CC_ADDRESS_UNIX: as given */
     struct sockaddr_storage sock; /* not for CC_ADDRESS_FD */
     socklen_t sock_len;

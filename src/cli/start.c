@@ -101,6 +101,8 @@ int cc_start_read(struct cc_start *start, char **argv)
         return usage_error(&err);
     if (start->arguments.command != CC_RUN)
         return run_command(start);
+    cc_log_find_journal();
+    cc_activation_take(&start->activation);
     if (!start->arguments.any && start->entries.count == 0) {
         cc_help_usage(stderr);
         return CC_EXIT_USAGE;
@@ -116,7 +118,8 @@ int cc_start_read(struct cc_start *start, char **argv)
         return print_and_exit(start);
     cc_apply(&start->entries, &start->targets, &start->problems);
     cc_check(&start->settings, &start->targets, protocols, &start->problems);
-    if (readable)
+    cc_activation_assign(&start->activation, &start->settings.server, &start->problems);
+    if (readable && start->activation.count == 0)
         cc_check_listens(&start->settings.server, first_place(start), &start->problems);
     if (start->settings.show_config)
         cc_show_config(&start->entries, stderr);
@@ -202,5 +205,6 @@ void cc_start_clear(struct cc_start *start)
     cc_plugins_close(&start->plugins);
     cc_problems_clear(&start->problems);
     cc_entries_clear(&start->entries);
+    cc_activation_clear(&start->activation);
     cc_arguments_clear(&start->arguments);
 }

@@ -7,6 +7,7 @@
 #include "config/settings.h"
 #include "plugin/loader.h"
 #include "server/listener.h"
+#include "system/activation.h"
 
 /* Everything that lives as long as the program. All zero is valid. */
 struct cc_start {
@@ -16,6 +17,7 @@ struct cc_start {
     struct cc_settings settings;
     struct cc_plugins plugins;
     struct cc_targets targets;
+    struct cc_activation activation;
     struct cc_listeners listeners;
 };
 

@@ -62,7 +62,7 @@ static void add_socket(const struct check *check, const struct cc_text *text, co
     server->sockets =
         cc_realloc(server->sockets, (server->n_sockets + 1) * sizeof *server->sockets);
     server->sockets[server->n_sockets++] =
-        (struct cc_socket_setting){text->text, protocol, option, text->place};
+        (struct cc_socket_setting){text->text, protocol, option, text->place, 0};
 }
 
 static void check_sockets(const struct check *check)

@@ -58,8 +58,8 @@ static const struct cc_option rows[] = {
 
     /* Sockets */
     {CC_LIST_ROW("socket", S, server.socket), IN("Sockets"), .letter = 's', .value = "address",
-     .help = "Listens on host:port, :port, [v6]:port, a unix socket's path, @abstract or fd://3, "
-             "with the protocol that the option protocol names."},
+     .help = "Listens on host:port, :port, [v6]:port, a unix socket's path, @abstract, fd://3 or "
+             "fd://name (of systemd), with the protocol that the option protocol names."},
     {CC_LIST_ROW("uwsgi-socket", S, server.uwsgi_socket), IN("Sockets"), .value = "address",
      .help = "Listens with the uwsgi protocol (nginx: uwsgi_pass)."},
     {CC_LIST_ROW("http", S, server.http), IN("Sockets"), .value = "address",

@@ -27,6 +27,8 @@ struct cc_socket_setting {
     const char *protocol; /* name of the protocol plugin */
     const char *option;   /* the option's name, for messages */
     struct cc_place place;
+    int fd; /* of an open socket that it is (system/activation.h), 0: open it; -1: it cannot be had,
+               which was said */
 };
 
 /* src/server: sockets and connections. */

@@ -6,12 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "log/log.h"
 #include "process/app_load.h"
 #include "process/signals.h"
 #include "process/stacks.h"
 #include "server/server.h"
 #include "stats/scoreboard.h"
+#include "system/notify.h"
 #include "system/surroundings.h"
 
 enum { N_SIGNALS = 4 };
@@ -23,6 +25,7 @@ struct alone {
     struct cc_server *server;
     ev_signal signals[N_SIGNALS];
     ev_timer mercy;
+    ev_timer watchdog; /* of the service manager */
     bool stopping;
     void (*tidy)(void *data);
     void *data;
@@ -55,10 +58,20 @@ static void on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
     if (alone->stopping || watcher->signum == SIGQUIT)
         end_at_once(alone, "stopping at once");
     alone->stopping = true;
+    cc_notify("STOPPING=1\nSTATUS=stopping: running requests may finish");
     cc_log(CC_LOG_INFO, "SIG%s: stopping; running requests may finish",
            sigabbrev_np(watcher->signum));
     ev_timer_start(loop, &alone->mercy);
     cc_server_stop(alone->server, CC_SUCCESSOR_NONE);
+}
+
+/* The loop turns, so somebody is there to accept. */
+static void on_watchdog(struct ev_loop *loop, ev_timer *watcher, int events)
+{
+    (void)loop;
+    (void)watcher;
+    (void)events;
+    cc_notify("WATCHDOG=1");
 }
 
 static void start_watching(struct alone *alone)
@@ -74,6 +87,10 @@ static void start_watching(struct alone *alone)
     ev_timer_init(&alone->mercy, on_mercy, (double)alone->launch->settings->process.worker_mercy,
                   0);
     alone->mercy.data = alone;
+    double pause = (double)cc_notify_watchdog_ns() / (double)CC_SECOND_NS;
+    ev_timer_init(&alone->watchdog, on_watchdog, 0, pause);
+    if (pause > 0)
+        ev_timer_start(loop, &alone->watchdog);
 }
 
 /* From here on another signal has its default effect, which is to end. */
@@ -84,6 +101,7 @@ static void stop_watching(struct alone *alone)
     for (int i = 0; i < N_SIGNALS; i++)
         ev_signal_stop(loop, &alone->signals[i]);
     ev_timer_stop(loop, &alone->mercy);
+    ev_timer_stop(loop, &alone->watchdog);
 }
 
 static int serve(struct alone *alone, struct cc_app_held *held, struct cc_scoreboard *board)
@@ -109,6 +127,7 @@ static int serve(struct alone *alone, struct cc_app_held *held, struct cc_scoreb
     }
     start_watching(alone);
     cc_log(CC_LOG_INFO, "ready, without a master");
+    cc_notify("READY=1\nSTATUS=serves, without a master");
     cc_server_run(alone->server);
     stop_watching(alone);
     cc_server_free(alone->server);

@@ -11,6 +11,7 @@
 #include "log/log.h"
 #include "process/generation.h"
 #include "process/master_state.h"
+#include "process/service.h"
 #include "process/signals.h"
 #include "process/strays.h"
 
@@ -23,6 +24,7 @@ struct watchers {
     ev_signal signals[N_SIGNALS];
     ev_timer wake;  /* a generation is due */
     ev_timer mercy; /* the end of patience with those that stop */
+    struct cc_service service;
 };
 
 static void kill_all(struct cc_master *master)
@@ -66,12 +68,15 @@ static void begin_stop(struct cc_master *master, struct watchers *watchers, int 
 static void on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
 {
     struct cc_master *master = ev_userdata(loop);
+    struct watchers *watchers = watcher->data;
 
     (void)events;
-    if (watcher->signum == SIGHUP)
+    if (watcher->signum == SIGHUP) {
+        cc_service_reload(&watchers->service);
         cc_master_ask_reload(master);
-    else
-        begin_stop(master, watcher->data, watcher->signum);
+    } else {
+        begin_stop(master, watchers, watcher->signum);
+    }
 }
 
 static void on_mercy(struct ev_loop *loop, ev_timer *watcher, int events)
@@ -134,6 +139,7 @@ static void begin(struct cc_master *master, struct watchers *watchers)
     cc_signals_release();
     ev_timer_init(&watchers->wake, on_wake, 0, 0);
     ev_timer_init(&watchers->mercy, on_mercy, 0, 0);
+    cc_service_begin(&watchers->service, master->loop);
     /* Workers whose generation dies become ours to reap, and not those of process 1. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
@@ -143,6 +149,7 @@ static void clear(struct cc_master *master, struct watchers *watchers,
                   const struct cc_scoreboard *kept)
 {
     cc_generations_clear(&master->generations, kept);
+    cc_service_end(&watchers->service, master->loop);
     for (int i = 0; i < N_SIGNALS; i++)
         ev_signal_stop(master->loop, &watchers->signals[i]);
     ev_loop_destroy(master->loop);
@@ -194,6 +201,7 @@ int cc_master_run(const struct cc_launch *launch, void (*in_child)(void *data), 
         master.generations.reload_asked = false;
         cc_master_take_over(&master);
         cc_generations_bury(&master.generations);
+        cc_service_update(&watchers.service, &master);
         if (master.stopping && cc_link_alone(&master.generations.list))
             break;
         /* Forks happen here and not inside the loop's callbacks, so that the child can drop it. */

@@ -12,6 +12,7 @@
 #include "process/master.h"
 #include "process/signals.h"
 #include "system/identity.h"
+#include "system/notify.h"
 #include "system/pidfile.h"
 #include "system/surroundings.h"
 
@@ -41,6 +42,7 @@ static void forget(void *data)
     struct traces *traces = data;
 
     cc_pidfile_forget(&traces->pidfile);
+    cc_notify_end();
     if (traces->start_folder >= 0)
         close(traces->start_folder);
     traces->start_folder = -1;
@@ -100,6 +102,7 @@ int cc_process_run(const struct cc_launch *launch)
 
     traces.start_folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     cc_signals_reset();
+    cc_notify_begin();
     bool settled = settle_in(&traces, &err);
     if (!settled) {
         cc_log(CC_LOG_ERROR, "%s", err.text);

@@ -73,18 +73,38 @@ static bool bind_and_listen(struct cc_listener *listener, int64_t backlog, struc
     return true;
 }
 
-/* fd://N: a socket that systemd, a supervisor or a shell opened. */
+static bool is_stream(int fd)
+{
+    int family = 0, type = 0;
+    socklen_t size = sizeof family;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &size) != 0 ||
+        getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0)
+        return false;
+    return type == SOCK_STREAM && (family == AF_UNIX || family == AF_INET || family == AF_INET6);
+}
+
+/* A socket that systemd, a supervisor or a shell opened; its file, if it has one, is theirs. */
 static bool inherit(struct cc_listener *listener, struct cc_err *err)
 {
     int listening = 0;
     socklen_t size = sizeof listening;
-    int fd = listener->address.fd;
+    int fd = listener->setting->fd > 0 ? listener->setting->fd : listener->address.fd;
 
     if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) != 0)
         return cc_fail(err, "descriptor %d is no socket: %s", fd, strerror(errno));
+    if (!is_stream(fd))
+        return cc_fail(err,
+                       "descriptor %d is no stream socket (tcp or unix); a .socket unit wants "
+                       "ListenStream=",
+                       fd);
     if (!listening)
-        return cc_fail(err, "descriptor %d is a socket that does not listen", fd);
+        return cc_fail(err,
+                       "descriptor %d is a socket that does not listen; a .socket unit wants "
+                       "Accept=no",
+                       fd);
     listener->fd = fd;
+    listener->address.kind = CC_ADDRESS_FD;
     cc_fd_nonblock(fd, true);
     cc_fd_cloexec(fd, true);
     return true;
@@ -126,7 +146,7 @@ static bool open_one(struct cc_listener *listener, const struct cc_server_settin
     listener->protocol_settings = protocol->settings;
     if (!cc_address_parse(listener->setting->address, &listener->address, err))
         return false;
-    bool open = listener->address.kind == CC_ADDRESS_FD
+    bool open = listener->setting->fd > 0 || listener->address.kind == CC_ADDRESS_FD
                     ? inherit(listener, err)
                     : bind_and_listen(listener, settings->listen, err);
     if (!open)
@@ -144,6 +164,8 @@ void cc_listeners_open(struct cc_listeners *listeners, const struct cc_server_se
         struct cc_listener *listener = &listeners->items[listeners->count];
         struct cc_err err;
 
+        if (settings->sockets[i].fd < 0)
+            continue;
         listener->fd = -1;
         listener->setting = &settings->sockets[i];
         if (open_one(listener, settings, plugins, &err)) {

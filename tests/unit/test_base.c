@@ -112,7 +112,13 @@ static void other_addresses(void **state)
     assert_int_equal(address.kind, CC_ADDRESS_ABSTRACT);
     assert_true(cc_address_parse("fd://3", &address, &err));
     assert_int_equal(address.fd, 3);
-    assert_false(cc_address_parse("fd://x", &address, &err));
+    assert_true(cc_address_parse("fd://web.socket", &address, &err));
+    assert_int_equal(address.fd, -1);
+    assert_string_equal(address.path, "web.socket");
+    assert_false(cc_address_parse("fd://", &address, &err));
+    assert_false(cc_address_parse("fd://-1", &address, &err));
+    assert_false(cc_address_parse("fd://3x", &address, &err));
+    assert_false(cc_address_parse("fd://a:b", &address, &err));
     memset(path + 1, 'a', 120);
     assert_false(cc_address_parse(path, &address, &err));
     assert_non_null(strstr(err.text, "121 bytes"));
