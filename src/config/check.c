@@ -186,14 +186,59 @@ static void check_env(const struct check *check)
     }
 }
 
-/* What needs a process that watches over the others. */
+/* Seconds that a replaced worker gets, where worker-reload-mercy is not given: uWSGI's time.
+ * Nothing presses, since another serves already. */
+#define REPLACED_MERCY_S 60
+
+static void check_life(const struct check *check)
+{
+    struct cc_life_settings *life = &check->settings->life;
+
+    life->mercy = was_given(check, "worker-reload-mercy") ? check->settings->process.worker_mercy
+                                                          : REPLACED_MERCY_S;
+    if (life->die_on_idle && life->idle == 0)
+        cc_problems_add(check->problems, CC_WARNING, place_of(check, "die-on-idle"),
+                        "die-on-idle: does nothing without idle, the time after which it happens");
+    if (life->max_lifetime == 0 || life->min_lifetime < life->max_lifetime)
+        return;
+    if (was_given(check, "min-worker-lifetime"))
+        cc_problems_add(check->problems, CC_ERROR, place_of(check, "min-worker-lifetime"),
+                        "min-worker-lifetime: expected less than max-worker-lifetime (%lld), got "
+                        "%lld",
+                        (long long)life->max_lifetime, (long long)life->min_lifetime);
+    life->min_lifetime = 0;
+}
+
+/* What needs a process that watches over the others; NULL: nothing. */
+static const char *needs_master(const struct cc_settings *settings)
+{
+    const struct cc_life_settings *life = &settings->life;
+    const struct {
+        int64_t value;
+        const char *option;
+    } options[] = {
+        {settings->process.processes - 1, "processes"},
+        {settings->process.harakiri, "harakiri"},
+        {life->max_requests, "max-requests"},
+        {life->max_lifetime, "max-worker-lifetime"},
+        {life->rss_mb, "reload-on-rss"},
+        {life->as_mb, "reload-on-as"},
+        {life->evil_rss_mb, "evil-reload-on-rss"},
+        {life->evil_as_mb, "evil-reload-on-as"},
+        {life->cheap, "cheap"},
+        {life->idle, "idle"},
+    };
+
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        if (options[i].value > 0)
+            return options[i].option;
+    return NULL;
+}
+
 static void imply_master(const struct check *check)
 {
     struct cc_process_settings *process = &check->settings->process;
-    const char *why = process->processes > 1      ? "processes"
-                      : process->harakiri > 0     ? "harakiri"
-                      : process->max_requests > 0 ? "max-requests"
-                                                  : NULL;
+    const char *why = needs_master(check->settings);
 
     if (process->master || why == NULL)
         return;
@@ -214,6 +259,7 @@ void cc_check(struct cc_settings *settings, const struct cc_targets *targets,
     check_identity(&check);
     check_listen(&check);
     check_env(&check);
+    check_life(&check);
     imply_master(&check);
 }
 

@@ -139,7 +139,8 @@ static const struct cc_option_table table = {"core", rows, sizeof rows / sizeof 
                                              sizeof(struct cc_settings)};
 
 /* In the order of --help. */
-static const struct cc_option_table *const tables[] = {&table, &cc_options_process};
+static const struct cc_option_table *const tables[] = {&table, &cc_options_process,
+                                                       &cc_options_life};
 
 void cc_options_core_add(struct cc_targets *targets, struct cc_settings *settings)
 {

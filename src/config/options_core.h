@@ -16,5 +16,6 @@ const struct cc_option *cc_options_core_find(const char *name);
 
 /* The tables of this room's other files. */
 extern const struct cc_option_table cc_options_process;
+extern const struct cc_option_table cc_options_life;
 
 #endif

@@ -17,8 +17,17 @@ struct cc_process_settings {
     char *chdir;
     struct cc_texts env;  /* KEY=VALUE */
     int64_t harakiri;     /* seconds a request may take; 0: any time */
-    int64_t max_requests; /* requests after which a worker is replaced; 0: never */
     int64_t worker_mercy; /* seconds that a stopping worker gets to finish its requests */
+};
+
+/* src/process: how long a worker lives. 0 is "never", or no limit. */
+struct cc_life_settings {
+    int64_t max_requests, max_requests_delta;
+    int64_t min_lifetime, max_lifetime, max_lifetime_delta; /* seconds */
+    int64_t rss_mb, as_mb, evil_rss_mb, evil_as_mb;
+    int64_t mercy; /* seconds that a replaced worker gets to finish; made by check.c */
+    bool cheap, die_on_idle;
+    int64_t idle; /* seconds */
 };
 
 /* One socket to listen on: made from the options socket, http and so on by check.c. */
@@ -64,6 +73,7 @@ struct cc_plugin_settings {
 
 struct cc_settings {
     struct cc_process_settings process;
+    struct cc_life_settings life;
     struct cc_server_settings server;
     struct cc_log_settings log;
     struct cc_plugin_settings plugin;

@@ -7,6 +7,7 @@
 
 #include "log/log.h"
 #include "process/channel.h"
+#include "process/idle.h"
 #include "process/replace.h"
 #include "process/stacks.h"
 #include "process/worker.h"
@@ -32,6 +33,13 @@ static void obey(struct cc_workers *workers, const struct cc_message *message)
         break;
     case CC_MESSAGE_STOP_NOW:
         cc_workers_kill(workers);
+        break;
+    case CC_MESSAGE_PAUSE:
+    case CC_MESSAGE_RESUME:
+        cc_workers_pause(workers, message->kind == CC_MESSAGE_PAUSE);
+        break;
+    case CC_MESSAGE_CHEAP:
+        cc_idle_begin(workers);
         break;
     case CC_MESSAGE_RECYCLE:
         cc_replace_all(workers, CC_REPLACE_RECYCLE);
@@ -92,6 +100,7 @@ static void begin(struct generation *generation)
     ev_io_start(generation->loop, &generation->messages);
     ev_signal_start(generation->loop, &generation->term);
     cc_channel_send(setup->channel, (struct cc_message){.kind = CC_MESSAGE_LOADED});
+    cc_workers_begin(&generation->workers);
 }
 
 /* In the generation at its end, and in a worker, which has no use for any of it. */

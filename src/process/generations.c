@@ -59,6 +59,9 @@ static void note(struct cc_generation *generation, const struct cc_message *mess
         generation->state = CC_GENERATION_SERVING;
     if (message->kind == CC_MESSAGE_RELOAD && generation->state == CC_GENERATION_SERVING)
         generation->all->reload_asked = true;
+    /* die-on-idle: as if somebody stopped us. */
+    if (message->kind == CC_MESSAGE_IDLE && generation->state == CC_GENERATION_SERVING)
+        raise(SIGTERM);
     if (at < 0 || at >= generation->n_workers)
         return;
     if (message->kind == CC_MESSAGE_STARTED)

@@ -119,7 +119,9 @@ void cc_master_generation_died(struct cc_master *master, const struct cc_generat
     }
     int delay = cc_throttle_delay(&master->throttle, true, cc_clock_ns() - generation->started_ns);
     master->due_ns = cc_clock_ns() + delay * CC_SECOND_NS;
+    char next[32] = "; starting another";
+    if (delay > 0)
+        snprintf(next, sizeof next, "; next try in %d s", delay);
     cc_log(CC_LOG_WARN, "generation %d (pid %d) %s%s", generation->number, (int)generation->pid,
-           cc_spawn_fate(status, fate, sizeof fate),
-           delay == 0 ? "; starting another" : "; next try in 1 s");
+           cc_spawn_fate(status, fate, sizeof fate), next);
 }

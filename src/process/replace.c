@@ -20,6 +20,12 @@ const char *cc_replace_text(enum cc_replace_why why)
         return "max-requests";
     case CC_REPLACE_APP:
         return "the app asked for it";
+    case CC_REPLACE_LIFETIME:
+        return "max-worker-lifetime";
+    case CC_REPLACE_RSS:
+        return "reload-on-rss";
+    case CC_REPLACE_AS:
+        return "reload-on-as";
     case CC_REPLACE_RECYCLE:
         return "reload of all workers";
     case CC_REPLACE_CHAIN:
@@ -30,12 +36,28 @@ const char *cc_replace_text(enum cc_replace_why why)
     return "not needed";
 }
 
+/* When it may happen, for a process that began then. */
+static int64_t earliest(const struct cc_seat *seat, enum cc_replace_why why)
+{
+    int64_t began_ns = seat->holder->started_ns;
+
+    if (why == CC_REPLACE_APP)
+        return began_ns + APP_ASKS_EVERY_NS;
+    if (why == CC_REPLACE_MAX_REQUESTS || why == CC_REPLACE_RSS || why == CC_REPLACE_AS)
+        return began_ns + seat->all->launch->settings->life.min_lifetime * CC_SECOND_NS;
+    return began_ns;
+}
+
 void cc_replace_ask(struct cc_seat *seat, enum cc_replace_why why)
 {
-    if (seat->all->stopping || seat->holder == NULL || seat->why != CC_REPLACE_NOT)
+    if (seat->all->stopping || seat->holder == NULL)
+        return;
+    int64_t when = earliest(seat, why);
+
+    if (seat->why != CC_REPLACE_NOT && seat->replace_ns <= when)
         return;
     seat->why = why;
-    seat->replace_ns = why == CC_REPLACE_APP ? seat->holder->started_ns + APP_ASKS_EVERY_NS : 0;
+    seat->replace_ns = when;
 }
 
 /* The chain goes on with the next seat that somebody sits in. */
@@ -136,8 +158,10 @@ static void take_over(struct cc_seat *seat)
     cc_entry_stop(old);
 }
 
-static void tell_served(struct cc_workers *workers)
+void cc_replace_tell_served(struct cc_workers *workers)
 {
+    if (workers->served)
+        return;
     for (int i = 0; i < workers->n_seats; i++) {
         const struct cc_seat *seat = &workers->seats[i];
         if (seat->wanted && (seat->holder == NULL || seat->holder->state != CC_ENTRY_SERVING))
@@ -161,8 +185,7 @@ void cc_replace_ready(struct cc_worker_entry *entry)
         take_over(seat);
     if (workers->chain == seat->number)
         chain_from(workers, seat->number + 1);
-    if (!workers->served)
-        tell_served(workers);
+    cc_replace_tell_served(workers);
 }
 
 /* Its seat is for the one that starts beside it, or for one to be started. */
@@ -185,6 +208,19 @@ void cc_replace_leaves(struct cc_worker_entry *entry)
         return;
     leave_seat(entry);
     cc_entry_leaves(entry);
+}
+
+void cc_replace_vacate(struct cc_seat *seat)
+{
+    seat->wanted = false;
+    seat->why = CC_REPLACE_NOT;
+    if (seat->all->chain == seat->number)
+        chain_from(seat->all, seat->number + 1);
+    if (seat->next != NULL)
+        cc_entry_stop(seat->next);
+    if (seat->holder != NULL)
+        cc_entry_stop(seat->holder);
+    seat->next = seat->holder = NULL;
 }
 
 /* Seconds until the seat may be filled again. */
@@ -210,8 +246,9 @@ void cc_replace_ended(struct cc_worker_entry *entry, int status)
     int delay = delay_after(entry, status);
     bool gave_up = seat->next == entry && gives_up(seat);
 
-    if (workers->must_load && !workers->served && WIFEXITED(status) &&
-        WEXITSTATUS(status) == CC_EXIT_NO_APP) {
+    /* A crash or exit() of the import is a failure to load as well as an exception is. */
+    if (workers->must_load && !workers->served && !workers->stopping && !entry->was_ready &&
+        status != 0) {
         workers->app_failed = true;
         cc_workers_stop(workers, CC_SUCCESSOR_ACCEPTS);
     }
@@ -219,7 +256,7 @@ void cc_replace_ended(struct cc_worker_entry *entry, int status)
     if (entry->state != CC_ENTRY_STOPPING)
         seat->due_ns = cc_clock_ns() + delay * CC_SECOND_NS;
     leave_seat(entry);
-    cc_scoreboard_reset_row(workers->board, entry->row);
+    cc_scoreboard_reset_row(workers->board, entry->row, 0);
     cc_channel_send(workers->up, (struct cc_message){.kind = CC_MESSAGE_ENDED,
                                                      .worker = entry->row,
                                                      .pid = (int32_t)entry->pid,

@@ -27,5 +27,7 @@ int cc_throttle_delay(struct cc_throttle *throttle, bool ready, int64_t lived_ns
         throttle->quick = 0;
         return 0;
     }
-    return ++throttle->quick <= QUICK_ALLOWED ? 0 : 1;
+    if (++throttle->quick <= QUICK_ALLOWED)
+        return 0;
+    return delay_of_failures(throttle->quick - QUICK_ALLOWED + 1);
 }

@@ -14,7 +14,8 @@ struct cc_throttle {
 /* Says what a death means: the delay in seconds until the next start. ready: it had come to serve;
  * lived_ns: since its start. One that never became ready waits 0, 1, 2, 4, ... 30 seconds: its
  * start is what is broken. One that served is killed by requests or by hand, and other clients want
- * it back: at once, and after five such deaths each within a second a second apart. */
+ * it back: at once, and only after five such deaths each within a second 1, 2, 4, ... 30 seconds.
+ */
 int cc_throttle_delay(struct cc_throttle *throttle, bool ready, int64_t lived_ns);
 
 #endif

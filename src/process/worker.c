@@ -28,6 +28,8 @@ static void on_channel(struct ev_loop *loop, ev_io *watcher, int events)
     while ((got = cc_channel_receive(watcher->fd, &message)) == CC_RECEIVED)
         if (message.kind == CC_MESSAGE_STOP)
             cc_server_stop(worker->server, (enum cc_successor)message.status);
+        else if (message.kind == CC_MESSAGE_PAUSE || message.kind == CC_MESSAGE_RESUME)
+            cc_server_pause(worker->server, message.kind == CC_MESSAGE_PAUSE);
     if (got == CC_RECEIVED_GONE) {
         /* The kernel kills us with our parent; where it does not, end in good order. */
         ev_io_stop(loop, watcher);
@@ -97,6 +99,16 @@ static bool make_app_ready(const struct cc_worker_setup *setup, struct cc_app_he
     return false;
 }
 
+/* Not all workers at the same time. */
+static int64_t max_requests_of(const struct cc_worker_setup *setup)
+{
+    const struct cc_life_settings *life = &setup->launch->settings->life;
+
+    if (life->max_requests == 0)
+        return 0;
+    return life->max_requests + (setup->number - 1) * life->max_requests_delta;
+}
+
 int cc_worker_run(const struct cc_worker_setup *setup, struct cc_app_held *held)
 {
     const struct cc_settings *settings = setup->launch->settings;
@@ -116,7 +128,7 @@ int cc_worker_run(const struct cc_worker_setup *setup, struct cc_app_held *held)
         .worker = setup->number,
         .row = setup->row,
         .access_log = !settings->log.disable_logging,
-        .max_requests = settings->process.max_requests,
+        .max_requests = max_requests_of(setup),
         .worn_out = on_worn_out,
         .data = &worker,
     };

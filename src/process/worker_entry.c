@@ -77,7 +77,7 @@ enum cc_forked cc_entry_fork(struct cc_worker_entry *entry, struct cc_seat *seat
 
     if (!cc_channel_open(ends))
         return CC_FORKED_NOT;
-    cc_scoreboard_reset_row(entry->all->board, entry->row);
+    cc_scoreboard_reset_row(entry->all->board, entry->row, seat->number);
     snprintf(name, sizeof name, "cc-worker-%d", seat->number);
     if (app != NULL && app->before_fork != NULL)
         app->before_fork(held->state);
@@ -97,6 +97,8 @@ enum cc_forked cc_entry_fork(struct cc_worker_entry *entry, struct cc_seat *seat
         return CC_FORKED_NOT;
     }
     began(entry, seat, pid, ends[0]);
+    if (entry->all->paused)
+        cc_entry_send(entry, CC_MESSAGE_PAUSE);
     return CC_FORKED_PARENT;
 }
 
@@ -124,10 +126,8 @@ void cc_entry_send(const struct cc_worker_entry *entry, enum cc_message_kind kin
 
 void cc_entry_leaves(struct cc_worker_entry *entry)
 {
-    const struct cc_process_settings *process = &entry->all->launch->settings->process;
-
     entry->state = CC_ENTRY_STOPPING;
-    entry->kill_at_ns = cc_clock_ns() + process->worker_mercy * CC_SECOND_NS;
+    entry->kill_at_ns = cc_clock_ns() + entry->all->launch->settings->life.mercy * CC_SECOND_NS;
 }
 
 void cc_entry_stop(struct cc_worker_entry *entry)
@@ -226,8 +226,7 @@ static void end_mercy(struct cc_worker_entry *entry)
 
     cc_log(CC_LOG_WARN,
            "worker %d (pid %d) is killed: it was to finish %d s ago (worker-reload-mercy) and %s%s",
-           entry->seat->number, (int)entry->pid,
-           (int)workers->launch->settings->process.worker_mercy,
+           entry->seat->number, (int)entry->pid, (int)workers->launch->settings->life.mercy,
            runs ? "still runs " : "has not ended", running.what);
     cc_entry_kill(entry);
 }
@@ -236,17 +235,15 @@ void cc_entry_check(struct cc_worker_entry *entry, int64_t now)
 {
     if (entry->state == CC_ENTRY_STOPPING && now >= entry->kill_at_ns)
         end_mercy(entry);
+}
+
+void cc_entry_look(struct cc_worker_entry *entry)
+{
     if (entry->state != CC_ENTRY_FREE && entry->exited.fd < 0)
         reap(entry);
 }
 
-int64_t cc_entry_wake(const struct cc_worker_entry *entry, int64_t now)
+int64_t cc_entry_wake(const struct cc_worker_entry *entry)
 {
-    int64_t wake = entry->exited.fd < 0 ? now + CC_SECOND_NS : INT64_MAX;
-
-    if (entry->state == CC_ENTRY_FREE)
-        return INT64_MAX;
-    if (entry->state == CC_ENTRY_STOPPING && entry->kill_at_ns < wake)
-        return entry->kill_at_ns;
-    return wake;
+    return entry->state == CC_ENTRY_STOPPING ? entry->kill_at_ns : INT64_MAX;
 }

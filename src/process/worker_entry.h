@@ -25,9 +25,11 @@ void cc_entry_leaves(struct cc_worker_entry *entry);
 /* SIGKILL. The log has said why. */
 void cc_entry_kill(struct cc_worker_entry *entry);
 void cc_entry_send(const struct cc_worker_entry *entry, enum cc_message_kind kind);
-/* Kills it when its mercy is over, and reaps it where no pidfd would say that it died. */
+/* Kills it when its mercy is over. */
 void cc_entry_check(struct cc_worker_entry *entry, int64_t now);
-/* When it has to be looked at; INT64_MAX: never. */
-int64_t cc_entry_wake(const struct cc_worker_entry *entry, int64_t now);
+/* When that has to be looked at; INT64_MAX: never. */
+int64_t cc_entry_wake(const struct cc_worker_entry *entry);
+/* Each second: reaps it where no pidfd would say that it died. */
+void cc_entry_look(struct cc_worker_entry *entry);
 
 #endif

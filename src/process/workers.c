@@ -8,6 +8,7 @@
 #include "log/log.h"
 #include "process/channel.h"
 #include "process/harakiri.h"
+#include "process/life.h"
 #include "process/replace.h"
 #include "process/worker_entry.h"
 
@@ -37,12 +38,28 @@ void cc_workers_init(struct cc_workers *workers, const struct cc_launch *launch,
     for (int i = 0; i < workers->n_entries; i++)
         cc_entry_init(&workers->entries[i], workers, i + 1);
     for (int i = 0; i < workers->n_seats; i++)
-        workers->seats[i] = (struct cc_seat){.all = workers, .number = i + 1, .wanted = true};
+        workers->seats[i] = (struct cc_seat){.all = workers, .number = i + 1};
     atomic_store(&board->used, 0);
+}
+
+void cc_workers_begin(struct cc_workers *workers)
+{
+    const struct cc_settings *settings = workers->launch->settings;
+    /* One whose app must be shown to load before it takes over has to start a worker for that. */
+    bool must_show = settings->process.lazy_apps && workers->must_load;
+
+    if (settings->life.cheap && !must_show) {
+        cc_log(CC_LOG_INFO, "no workers until a client comes (cheap)");
+        cc_idle_begin(workers);
+        cc_replace_tell_served(workers);
+    } else {
+        cc_workers_want(workers, cc_workers_initial(workers));
+    }
 }
 
 void cc_workers_clear(struct cc_workers *workers)
 {
+    cc_idle_end(workers);
     for (int i = 0; i < workers->n_entries; i++)
         cc_entry_clear(&workers->entries[i]);
     free(workers->entries);
@@ -108,19 +125,78 @@ bool cc_workers_start_due(struct cc_workers *workers, const struct cc_app_held *
     return false;
 }
 
+int cc_workers_initial(const struct cc_workers *workers)
+{
+    return workers->n_seats;
+}
+
+int cc_workers_wanted(const struct cc_workers *workers)
+{
+    int wanted = 0;
+
+    for (int i = 0; i < workers->n_seats; i++)
+        wanted += workers->seats[i].wanted;
+    return wanted;
+}
+
+/* Whose seat is given up, if one has to be: those with the highest number, and among them one that
+ * runs nothing. */
+static struct cc_seat *least_needed(const struct cc_workers *workers)
+{
+    struct cc_seat *found = NULL;
+
+    for (int i = workers->n_seats - 1; i >= 0; i--) {
+        struct cc_seat *seat = &workers->seats[i];
+        if (!seat->wanted)
+            continue;
+        if (seat->holder == NULL ||
+            cc_harakiri_oldest(workers->board, seat->holder->row).since_ns == 0)
+            return seat;
+        if (found == NULL)
+            found = seat;
+    }
+    return found;
+}
+
+void cc_workers_want(struct cc_workers *workers, int count)
+{
+    int wanted = cc_workers_wanted(workers);
+
+    for (int i = 0; i < workers->n_seats && wanted < count; i++) {
+        wanted += !workers->seats[i].wanted;
+        workers->seats[i].wanted = true;
+    }
+    for (; wanted > count; wanted--)
+        cc_replace_vacate(least_needed(workers));
+}
+
 void cc_workers_stop(struct cc_workers *workers, enum cc_successor successor)
 {
     if (workers->stopping)
         return;
     workers->stopping = true;
     workers->successor = successor;
+    cc_idle_end(workers);
     for (int i = 0; i < workers->n_entries; i++)
         cc_entry_stop(&workers->entries[i]);
+}
+
+void cc_workers_pause(struct cc_workers *workers, bool on)
+{
+    if (workers->paused == on)
+        return;
+    workers->paused = on;
+    cc_log(CC_LOG_INFO, on ? "paused: nobody is accepted" : "the pause is over");
+    for (int i = 0; i < workers->n_entries; i++)
+        if (workers->entries[i].state != CC_ENTRY_FREE)
+            cc_entry_send(&workers->entries[i], on ? CC_MESSAGE_PAUSE : CC_MESSAGE_RESUME);
+    cc_idle_mute(workers, on);
 }
 
 void cc_workers_kill(struct cc_workers *workers)
 {
     workers->stopping = true;
+    cc_idle_end(workers);
     for (int i = 0; i < workers->n_entries; i++)
         if (workers->entries[i].state != CC_ENTRY_FREE)
             cc_entry_kill(&workers->entries[i]);
@@ -144,6 +220,27 @@ void cc_workers_check(struct cc_workers *workers)
         cc_harakiri_check(&workers->entries[i], now);
         cc_entry_check(&workers->entries[i], now);
     }
+    if (now - workers->looked_ns < CC_SECOND_NS)
+        return;
+    workers->looked_ns = now;
+    for (int i = 0; i < workers->n_entries; i++) {
+        cc_entry_look(&workers->entries[i]);
+        cc_life_look(&workers->entries[i], now);
+    }
+    cc_idle_look(workers, now);
+}
+
+/* Is there anything that has to be looked at each second? */
+static bool needs_look(const struct cc_workers *workers)
+{
+    const struct cc_life_settings *life = &workers->launch->settings->life;
+
+    if (cc_life_limited(life) || (life->idle > 0 && workers->idle.bells == NULL))
+        return true;
+    for (int i = 0; i < workers->n_entries; i++)
+        if (workers->entries[i].state != CC_ENTRY_FREE && workers->entries[i].exited.fd < 0)
+            return true;
+    return false;
 }
 
 static int64_t soonest_of(int64_t one, int64_t other)
@@ -158,7 +255,7 @@ double cc_workers_wake_in(const struct cc_workers *workers)
     if (workers->reload_asked)
         soonest = workers->reload_asked_ns + RELOAD_ASKED_EVERY_NS;
     for (int i = 0; i < workers->n_entries; i++) {
-        soonest = soonest_of(soonest, cc_entry_wake(&workers->entries[i], now));
+        soonest = soonest_of(soonest, cc_entry_wake(&workers->entries[i]));
         soonest = soonest_of(soonest, cc_harakiri_wake(&workers->entries[i], now));
     }
     /* Without a free entry the end of one of them is the event to wait for. */
@@ -166,6 +263,8 @@ double cc_workers_wake_in(const struct cc_workers *workers)
         cc_replace_wants(&workers->seats[i], now, &when);
         soonest = soonest_of(soonest, when);
     }
+    if (needs_look(workers))
+        soonest = soonest_of(soonest, workers->looked_ns + CC_SECOND_NS);
     if (soonest == INT64_MAX)
         return -1;
     return soonest <= now ? 0 : (double)(soonest - now) / (double)CC_SECOND_NS;

@@ -1,10 +1,12 @@
 /* The workers of one generation, as their parent keeps them. A seat is what is wanted: worker 1 to
  * N, as the app and the log know it. An entry is a process that sits there, is about to, or has
  * left it and finishes its requests; there are more entries than seats, so that a replacement can
- * start beside the one that it replaces. Owned by the generation process; one thread. workers.c the
- * table, and what the generation asks of it worker_entry.c  one process: fork, channel, stop, kill,
- * reap replace.c       who sits where, who replaces whom obituary.c      what the log says of a
- * death */
+ * start beside the one that it replaces. Owned by the generation process; one thread.
+ *
+ * workers.c is the table, and what the generation asks of it; worker_entry.c one process: fork,
+ * channel, stop, kill, reap; replace.c who sits where and who replaces whom; obituary.c what the
+ * log says of a death; life.c limits that end a worker; idle.c no workers until a client connects.
+ */
 #ifndef CC_PROCESS_WORKERS_H
 #define CC_PROCESS_WORKERS_H
 
@@ -14,6 +16,7 @@
 #include <sys/types.h>
 
 #include "process/app_load.h"
+#include "process/idle.h"
 #include "process/process.h"
 #include "process/throttle.h"
 #include "server/server.h"
@@ -50,7 +53,10 @@ struct cc_worker_entry {
 enum cc_replace_why {
     CC_REPLACE_NOT,
     CC_REPLACE_MAX_REQUESTS,
-    CC_REPLACE_APP,     /* the app asked for it */
+    CC_REPLACE_APP, /* the app asked for it */
+    CC_REPLACE_LIFETIME,
+    CC_REPLACE_RSS,
+    CC_REPLACE_AS,
     CC_REPLACE_RECYCLE, /* everybody at once */
     CC_REPLACE_CHAIN,   /* one after another */
 };
@@ -76,7 +82,10 @@ struct cc_workers {
     int n_entries;
     struct cc_seat *seats;
     int n_seats;
+    int64_t looked_ns; /* when it was last looked at what is looked at each second */
+    struct cc_idle idle;
     int chain;                   /* the seat that a chain reload has come to; 0: none runs */
+    bool paused;                 /* nobody accepts */
     bool stopping;               /* nobody is started any more */
     enum cc_successor successor; /* of those that are told to stop */
     bool served;                 /* all were ready at one time, and the master knows */
@@ -98,14 +107,24 @@ int cc_workers_rows(int processes);
 /* board: of cc_workers_rows() rows; lent. */
 void cc_workers_init(struct cc_workers *workers, const struct cc_launch *launch,
                      struct cc_scoreboard *board, struct ev_loop *loop, int up);
+/* Wants the first workers. must_load is set by then. */
+void cc_workers_begin(struct cc_workers *workers);
 /* Closes what it holds, without touching the processes: at the end, and in a forked worker. */
 void cc_workers_clear(struct cc_workers *workers);
 /* Forks those that are due, with the app's hooks around it. true: this is a worker, and *born says
  * which; false in the parent. */
 bool cc_workers_start_due(struct cc_workers *workers, const struct cc_app_held *held,
                           struct cc_worker_birth *born);
+/* How many are started at first, and when a client ends the cheap state. */
+int cc_workers_initial(const struct cc_workers *workers);
+/* From here on so many seats are wanted: further ones are filled, those too many finish and end. */
+void cc_workers_want(struct cc_workers *workers, int count);
+/* How many are wanted now. */
+int cc_workers_wanted(const struct cc_workers *workers);
 /* Tells them all to finish, once. */
 void cc_workers_stop(struct cc_workers *workers, enum cc_successor successor);
+/* Has them accept nobody, or accept again; further ones too. */
+void cc_workers_pause(struct cc_workers *workers, bool on);
 /* Kills them all. */
 void cc_workers_kill(struct cc_workers *workers);
 /* What the clock asks for: kills whose request or whose mercy is over, and so on. */

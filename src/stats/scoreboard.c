@@ -57,7 +57,7 @@ uint64_t cc_scoreboard_requests(const struct cc_scoreboard *board, int row)
     return sum;
 }
 
-void cc_scoreboard_reset_row(struct cc_scoreboard *board, int row)
+void cc_scoreboard_reset_row(struct cc_scoreboard *board, int row, int worker)
 {
     atomic_fetch_add_explicit(&board->old_requests, requests_of(board, row), memory_order_relaxed);
     for (int t = 0; t < board->threads; t++) {
@@ -65,5 +65,6 @@ void cc_scoreboard_reset_row(struct cc_scoreboard *board, int row)
         atomic_store_explicit(&slot->started_ns, 0, memory_order_relaxed);
         atomic_store_explicit(&slot->requests, 0, memory_order_relaxed);
         atomic_store_explicit(&slot->busy_ns, 0, memory_order_relaxed);
+        atomic_store_explicit(&slot->worker, worker, memory_order_relaxed);
     }
 }

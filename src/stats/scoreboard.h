@@ -17,6 +17,7 @@ struct cc_slot {
         started_ns;            /* CLOCK_MONOTONIC when the running request began; 0: idle */
     _Atomic uint64_t requests; /* answered by this thread */
     _Atomic uint64_t busy_ns;  /* time inside the app */
+    _Atomic int32_t worker;    /* its number; written by the parent before the fork */
     char method_uri[128]; /* of the running request, NUL-terminated: for the harakiri line; may be
                            * torn when read */
 };
@@ -35,7 +36,7 @@ void cc_scoreboard_free(struct cc_scoreboard *board);
 struct cc_slot *cc_scoreboard_slot(const struct cc_scoreboard *board, int row, int thread);
 /* Sums over one row's threads. row = 0: over all, and those that are gone. */
 uint64_t cc_scoreboard_requests(const struct cc_scoreboard *board, int row);
-/* Nothing runs there and nothing is counted: for the next process. */
-void cc_scoreboard_reset_row(struct cc_scoreboard *board, int row);
+/* Nothing runs there and nothing is counted: for the next process, worker (0: nobody's). */
+void cc_scoreboard_reset_row(struct cc_scoreboard *board, int row, int worker);
 
 #endif

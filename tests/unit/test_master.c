@@ -80,6 +80,7 @@ static struct cc_settings settings_of(bool lazy)
 {
     return (struct cc_settings){
         .process = {.master = true, .processes = WORKERS, .lazy_apps = lazy, .worker_mercy = 5},
+        .life = {.mercy = 5},
         .server = {.threads = 2, .max_connections = 10},
     };
 }

@@ -48,8 +48,9 @@ static void a_child_counts_and_the_parent_reads(void **state)
     assert_int_equal(cc_scoreboard_requests(board, 1), 1000);
     assert_int_equal(cc_scoreboard_requests(board, 2), 2000);
     assert_int_equal(cc_scoreboard_requests(board, 0), 3000);
-    cc_scoreboard_reset_row(board, 2);
+    cc_scoreboard_reset_row(board, 2, 7);
     assert_int_equal(cc_scoreboard_requests(board, 2), 0);
+    assert_int_equal(cc_scoreboard_slot(board, 2, 1)->worker, 7);
     assert_int_equal(cc_scoreboard_requests(board, 0), 3000); /* they were answered all the same */
     cc_scoreboard_free(board);
 }
@@ -79,7 +80,7 @@ static void the_oldest_request_is_found(void **state)
     /* A worker that was killed while it wrote leaves no NUL. */
     memset(cc_scoreboard_slot(board, 2, 0)->method_uri, 'x', 128);
     assert_int_equal(strlen(cc_harakiri_oldest(board, 2).what), 127);
-    cc_scoreboard_reset_row(board, 1);
+    cc_scoreboard_reset_row(board, 1, 0);
     assert_int_equal(cc_harakiri_oldest(board, 1).since_ns, 0);
     assert_int_equal(cc_harakiri_oldest(board, 2).since_ns, 50);
     cc_scoreboard_free(board);
