@@ -235,6 +235,15 @@ static const char *needs_master(const struct cc_settings *settings)
     return NULL;
 }
 
+static void check_health(const struct check *check)
+{
+    const char *path = check->settings->server.health_path;
+
+    if (path != NULL && path[0] != '/')
+        cc_problems_add(check->problems, CC_ERROR, place_of(check, "health-path"),
+                        "health-path: expected a path that begins with /, got \"%s\"", path);
+}
+
 static void imply_master(const struct check *check)
 {
     struct cc_process_settings *process = &check->settings->process;
@@ -260,6 +269,7 @@ void cc_check(struct cc_settings *settings, const struct cc_targets *targets,
     check_listen(&check);
     check_env(&check);
     check_life(&check);
+    check_health(&check);
     imply_master(&check);
 }
 

@@ -102,10 +102,16 @@ static const struct cc_option rows[] = {
      .fallback = "60", .bare = "60", .max = 86400,
      .help = "Time that an idle connection is kept open for its next request; 0: it is closed "
              "after the response."},
-    {CC_SECONDS_ROW("socket-timeout", S, server.send_timeout), IN("Requests"), .letter = 'z',
+    {CC_SECONDS_ROW("http-timeout", S, server.send_timeout), IN("Requests"), .fallback = "60",
+     .min = 1, .max = 86400,
+     .help =
+         "Time that a slow client may take for the next piece of a response, with any protocol, "
+         "where the app has given all of it and has gone on."},
+    {CC_SECONDS_ROW("socket-timeout", S, server.stream_timeout), IN("Requests"), .letter = 'z',
      .aliases = "so-send-timeout socket-send-timeout so-write-timeout socket-write-timeout",
-     .fallback = "60", .min = 1, .max = 86400,
-     .help = "Time that a slow client may take for the next piece of a response."},
+     .fallback = "10", .min = 1, .max = 86400,
+     .help = "Time that a slow client may take for the next piece of a response which the app is "
+             "still making: its thread waits meanwhile. uWSGI has 4."},
     {CC_SECONDS_ROW("harakiri", S, process.harakiri), IN("Requests"), .letter = 't',
      .fallback = "0", .max = 86400 * 365,
      .help = "Time that a request may take in the app; after it the worker is killed and replaced. "
@@ -139,8 +145,8 @@ static const struct cc_option_table table = {"core", rows, sizeof rows / sizeof 
                                              sizeof(struct cc_settings)};
 
 /* In the order of --help. */
-static const struct cc_option_table *const tables[] = {&table, &cc_options_process,
-                                                       &cc_options_life};
+static const struct cc_option_table *const tables[] = {&table, &cc_options_drain,
+                                                       &cc_options_process, &cc_options_life};
 
 void cc_options_core_add(struct cc_targets *targets, struct cc_settings *settings)
 {

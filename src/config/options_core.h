@@ -15,6 +15,7 @@ void cc_options_core_add(struct cc_targets *targets, struct cc_settings *setting
 const struct cc_option *cc_options_core_find(const char *name);
 
 /* The tables of this room's other files. */
+extern const struct cc_option_table cc_options_drain;
 extern const struct cc_option_table cc_options_process;
 extern const struct cc_option_table cc_options_life;
 

@@ -56,7 +56,10 @@ struct cc_server_settings {
     int64_t body_timeout;      /* seconds between two pieces of a body */
     int64_t keepalive_timeout; /* seconds that a connection may be idle */
     int64_t send_timeout;      /* seconds between two pieces that a slow reader takes */
+    int64_t stream_timeout;    /* the same while it holds an app thread */
     int64_t max_connections;   /* a worker */
+    char *health_path;         /* answered by the loop; NULL: none */
+    int64_t stop_delay;        /* seconds from the signal to the stop */
 };
 
 /* src/log: where lines go. */

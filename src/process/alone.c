@@ -1,6 +1,7 @@
 /* See alone.h. */
 #include "process/alone.h"
 
+#include <errno.h>
 #include <ev.h>
 #include <signal.h>
 #include <string.h>
@@ -77,6 +78,7 @@ static void on_watchdog(struct ev_loop *loop, ev_timer *watcher, int events)
 static void start_watching(struct alone *alone)
 {
     static const int numbers[N_SIGNALS] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
+    const struct cc_settings *settings = alone->launch->settings;
     struct ev_loop *loop = cc_server_loop(alone->server);
 
     for (int i = 0; i < N_SIGNALS; i++) {
@@ -84,8 +86,8 @@ static void start_watching(struct alone *alone)
         alone->signals[i].data = alone;
         ev_signal_start(loop, &alone->signals[i]);
     }
-    ev_timer_init(&alone->mercy, on_mercy, (double)alone->launch->settings->process.worker_mercy,
-                  0);
+    ev_timer_init(&alone->mercy, on_mercy,
+                  (double)(settings->process.worker_mercy + settings->server.stop_delay), 0);
     alone->mercy.data = alone;
     double pause = (double)cc_notify_watchdog_ns() / (double)CC_SECOND_NS;
     ev_timer_init(&alone->watchdog, on_watchdog, 0, pause);
@@ -107,12 +109,14 @@ static void stop_watching(struct alone *alone)
 static int serve(struct alone *alone, struct cc_app_held *held, struct cc_scoreboard *board)
 {
     const struct cc_settings *settings = alone->launch->settings;
+    struct cc_lobby lobby;
     struct cc_server_setup setup = {
         .settings = &settings->server,
         .listeners = alone->launch->listeners,
         .app = held->app,
         .app_state = held->state,
         .board = board,
+        .lobby = &lobby,
         .worker = 1,
         .row = 1,
         .access_log = !settings->log.disable_logging,
@@ -120,6 +124,9 @@ static int serve(struct alone *alone, struct cc_app_held *held, struct cc_scoreb
         .max_requests = 0,
     };
 
+    if (!cc_lobby_open(&lobby, settings->server.health_path != NULL))
+        cc_log(CC_LOG_WARN, "health-path is not answered while all threads are busy: %s",
+               strerror(errno));
     alone->server = cc_server_new(&setup);
     if (alone->server == NULL) {
         cc_log(CC_LOG_ERROR, "the server cannot be made");
@@ -131,6 +138,7 @@ static int serve(struct alone *alone, struct cc_app_held *held, struct cc_scoreb
     cc_server_run(alone->server);
     stop_watching(alone);
     cc_server_free(alone->server);
+    cc_lobby_close(&lobby);
     return CC_EXIT_OK;
 }
 

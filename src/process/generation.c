@@ -1,8 +1,10 @@
 /* See generation.h. */
 #include "process/generation.h"
 
+#include <errno.h>
 #include <ev.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "log/log.h"
@@ -20,7 +22,8 @@ struct generation {
     struct ev_loop *loop;
     struct cc_app_held held;
     struct cc_workers workers;
-    ev_io messages; /* of the master */
+    struct cc_lobby lobby; /* its workers' */
+    ev_io messages;        /* of the master */
     ev_signal term;
     ev_timer wake;
 };
@@ -63,7 +66,7 @@ static void on_message(struct ev_loop *loop, ev_io *watcher, int events)
         obey(&generation->workers, &message);
     if (got == CC_RECEIVED_GONE) {
         ev_io_stop(loop, watcher);
-        cc_workers_stop(&generation->workers, CC_SUCCESSOR_ACCEPTS);
+        cc_workers_stop(&generation->workers, CC_SUCCESSOR_GENERATION);
     }
 }
 
@@ -73,7 +76,7 @@ static void on_term(struct ev_loop *loop, ev_signal *watcher, int events)
 
     (void)loop;
     (void)events;
-    cc_workers_stop(&generation->workers, CC_SUCCESSOR_ACCEPTS);
+    cc_workers_stop(&generation->workers, CC_SUCCESSOR_GENERATION);
 }
 
 static void on_wake(struct ev_loop *loop, ev_timer *watcher, int events)
@@ -93,6 +96,9 @@ static void begin(struct generation *generation)
     cc_workers_init(&generation->workers, setup->launch, setup->board, generation->loop,
                     setup->channel);
     generation->workers.must_load = setup->must_load;
+    if (!cc_lobby_open(&generation->lobby, setup->launch->settings->server.health_path != NULL))
+        cc_log(CC_LOG_WARN, "health-path is not answered while all threads are busy: %s",
+               strerror(errno));
     ev_io_init(&generation->messages, on_message, setup->channel, EV_READ);
     ev_signal_init(&generation->term, on_term, SIGTERM);
     ev_timer_init(&generation->wake, on_wake, 0, 0);
@@ -120,6 +126,7 @@ static int become_worker(struct generation *generation, const struct cc_worker_b
         .board = setup->board,
         .number = born->number,
         .row = born->row,
+        .lobby = &generation->lobby,
         .channel = born->channel,
         .must_load = setup->launch->settings->process.need_app || born->replaces ||
                      (setup->must_load && !generation->workers.served),

@@ -47,11 +47,14 @@ static void stop_all(struct cc_master *master)
 
 static void begin_stop(struct cc_master *master, struct watchers *watchers, int number)
 {
-    int64_t mercy = master->launch->settings->process.worker_mercy;
+    int64_t delay = master->launch->settings->server.stop_delay;
+    int64_t mercy = master->launch->settings->process.worker_mercy + delay;
     bool at_once = master->stopping || number == SIGQUIT;
 
     cc_log(CC_LOG_INFO, "SIG%s: stopping%s", sigabbrev_np(number),
            at_once ? " at once" : "; running requests may finish");
+    if (!at_once && delay > 0)
+        cc_log(CC_LOG_INFO, "all is served for %lld s more (stop-delay)", (long long)delay);
     if (!at_once) {
         stop_all(master);
         ev_timer_set(&watchers->mercy, (double)mercy, 0);

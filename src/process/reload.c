@@ -66,7 +66,7 @@ void cc_master_take_over(struct cc_master *master)
         cc_log(CC_LOG_INFO,
                "reload: generation %d serves; generation %d finishes its requests and ends",
                newest->number, older->number);
-        cc_generation_stop(older, CC_SUCCESSOR_ACCEPTS);
+        cc_generation_stop(older, CC_SUCCESSOR_GENERATION);
     }
 }
 

@@ -250,7 +250,7 @@ void cc_replace_ended(struct cc_worker_entry *entry, int status)
     if (workers->must_load && !workers->served && !workers->stopping && !entry->was_ready &&
         status != 0) {
         workers->app_failed = true;
-        cc_workers_stop(workers, CC_SUCCESSOR_ACCEPTS);
+        cc_workers_stop(workers, CC_SUCCESSOR_GENERATION);
     }
     cc_obituary(entry, status, gave_up ? -1 : delay);
     if (entry->state != CC_ENTRY_STOPPING)

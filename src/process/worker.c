@@ -33,7 +33,7 @@ static void on_channel(struct ev_loop *loop, ev_io *watcher, int events)
     if (got == CC_RECEIVED_GONE) {
         /* The kernel kills us with our parent; where it does not, end in good order. */
         ev_io_stop(loop, watcher);
-        cc_server_stop(worker->server, CC_SUCCESSOR_ACCEPTS);
+        cc_server_stop(worker->server, CC_SUCCESSOR_WORKER);
     }
 }
 
@@ -46,7 +46,7 @@ static void on_term(struct ev_loop *loop, ev_signal *watcher, int events)
     cc_log(CC_LOG_INFO, "worker %d got SIGTERM: it finishes its requests and ends",
            worker->setup->number);
     cc_channel_send(worker->setup->channel, (struct cc_message){.kind = CC_MESSAGE_LEAVING});
-    cc_server_stop(worker->server, CC_SUCCESSOR_ACCEPTS);
+    cc_server_stop(worker->server, CC_SUCCESSOR_WORKER);
 }
 
 /* max-requests are answered. Any thread. */
@@ -127,6 +127,7 @@ int cc_worker_run(const struct cc_worker_setup *setup, struct cc_app_held *held)
         .board = setup->board,
         .worker = setup->number,
         .row = setup->row,
+        .lobby = setup->lobby,
         .access_log = !settings->log.disable_logging,
         .max_requests = max_requests_of(setup),
         .worn_out = on_worn_out,

@@ -9,10 +9,11 @@
 struct cc_worker_setup {
     const struct cc_launch *launch;
     struct cc_scoreboard *board;
-    int number;     /* counts from 1 */
-    int row;        /* of the board */
-    int channel;    /* to the generation */
-    bool must_load; /* lazy-apps: without the app it ends with CC_EXIT_NO_APP */
+    int number;                   /* counts from 1 */
+    int row;                      /* of the board */
+    const struct cc_lobby *lobby; /* the generation's */
+    int channel;                  /* to the generation */
+    bool must_load;               /* lazy-apps: without the app it ends with CC_EXIT_NO_APP */
 };
 
 /* Serves in a process that was just forked for it, until it is told to stop, its parent is gone, it

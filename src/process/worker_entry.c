@@ -126,8 +126,11 @@ void cc_entry_send(const struct cc_worker_entry *entry, enum cc_message_kind kin
 
 void cc_entry_leaves(struct cc_worker_entry *entry)
 {
+    const struct cc_settings *settings = entry->all->launch->settings;
+    int64_t delay = entry->all->successor == CC_SUCCESSOR_NONE ? settings->server.stop_delay : 0;
+
     entry->state = CC_ENTRY_STOPPING;
-    entry->kill_at_ns = cc_clock_ns() + entry->all->launch->settings->life.mercy * CC_SECOND_NS;
+    entry->kill_at_ns = cc_clock_ns() + (delay + settings->life.mercy) * CC_SECOND_NS;
 }
 
 void cc_entry_stop(struct cc_worker_entry *entry)

@@ -20,29 +20,43 @@
 /* Below this average a request is so short that a small queue in front of it harms nobody. */
 #define PREFETCH_BELOW_NS INT64_C(500000)
 
-static bool wants_more(const struct cc_server *server)
+static bool may_accept(const struct cc_server *server)
+{
+    return (server->emptying || !(cc_server_stopping(server) || server->paused)) &&
+           server->n_conns < server->setup->settings->max_connections &&
+           !ev_is_active(&server->recovery);
+}
+
+static bool has_thread_free(const struct cc_server *server)
 {
     const struct cc_crew *crew = &server->crew;
     int limit = crew->n_threads;
 
-    if (((cc_server_stopping(server) || server->paused) && !server->emptying) ||
-        server->n_conns >= server->setup->settings->max_connections ||
-        ev_is_active(&server->recovery))
-        return false;
     if (atomic_load_explicit(&crew->average_ns, memory_order_relaxed) < PREFETCH_BELOW_NS)
         limit += crew->n_threads;
     return cc_crew_busy(crew) < limit;
+}
+
+static bool wants_more(const struct cc_server *server)
+{
+    return may_accept(server) && has_thread_free(server);
+}
+
+bool cc_accept_is_busy(const struct cc_server *server)
+{
+    return !server->emptying && may_accept(server) && !has_thread_free(server);
 }
 
 static void arm(struct cc_server *server, bool on)
 {
     atomic_store(&server->accepting, on);
     for (size_t i = 0; i < server->setup->listeners->count; i++) {
-        if (on)
+        if (on && !server->acceptors[i].empty)
             ev_io_start(server->loop, &server->acceptors[i].io);
         else
             ev_io_stop(server->loop, &server->acceptors[i].io);
     }
+    cc_lobby_accepting(&server->lobby, on);
 }
 
 static void say_full(struct cc_server *server, const char *why)
@@ -89,6 +103,18 @@ static enum accepted why_not(struct cc_server *server)
     }
 }
 
+void cc_accept_begin(struct cc_acceptor *acceptor, int fd, const struct sockaddr_storage *peer)
+{
+    struct cc_server *server = acceptor->server;
+    struct cc_conn *conn = cc_conn_new(server, acceptor->listener, fd, peer);
+
+    /* The request is nearly always there already (a uwsgi packet behind nginx): then the descriptor
+     * never meets epoll. */
+    cc_conn_read(conn);
+    if (server->n_conns >= server->setup->settings->max_connections)
+        say_full(server, "max-connections is reached");
+}
+
 static enum accepted accept_one(struct cc_acceptor *acceptor)
 {
     struct cc_server *server = acceptor->server;
@@ -99,20 +125,16 @@ static enum accepted accept_one(struct cc_acceptor *acceptor)
     int fd = accept4(acceptor->io.fd, (struct sockaddr *)&peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
         return why_not(server);
-    struct cc_conn *conn = cc_conn_new(server, acceptor->listener, fd, &peer);
-    /* The request is nearly always there already (a uwsgi packet behind nginx): then the descriptor
-     * never meets epoll. */
-    cc_conn_read(conn);
-    if (server->n_conns >= server->setup->settings->max_connections)
-        say_full(server, "max-connections is reached");
+    cc_accept_begin(acceptor, fd, &peer);
     return ACCEPTED;
 }
 
 /* Accepts what waits while there is somebody to run it; done when all queues were seen empty. */
 static void empty_queues(struct cc_server *server)
 {
-    bool all = true;
-
+    while (!server->lobby.empty && wants_more(server))
+        server->lobby.empty = !cc_lobby_take(&server->lobby);
+    bool all = server->lobby.empty;
     for (size_t i = 0; i < server->setup->listeners->count; i++) {
         struct cc_acceptor *acceptor = &server->acceptors[i];
         while (!acceptor->empty && wants_more(server))
@@ -129,6 +151,8 @@ void cc_accept_update(struct cc_server *server)
     bool accepting = atomic_load_explicit(&server->accepting, memory_order_relaxed);
     bool wanted = wants_more(server);
 
+    if (!wanted && cc_accept_is_busy(server))
+        cc_lobby_busy(&server->lobby);
     if (wanted == accepting)
         return;
     arm(server, wanted);
@@ -159,11 +183,12 @@ bool cc_accept_again(struct cc_server *server)
     return true;
 }
 
-void cc_accept_empty(struct cc_server *server)
+void cc_accept_empty(struct cc_server *server, bool for_good)
 {
+    server->emptying = !server->lobby.empty;
     for (size_t i = 0; i < server->setup->listeners->count; i++) {
         struct cc_acceptor *acceptor = &server->acceptors[i];
-        acceptor->empty = !cc_listener_shut(acceptor->listener);
+        acceptor->empty = !for_good || !cc_listener_shut(acceptor->listener);
         server->emptying |= !acceptor->empty;
     }
 }
@@ -171,6 +196,7 @@ void cc_accept_empty(struct cc_server *server)
 void cc_accept_stop(struct cc_server *server)
 {
     ev_timer_stop(server->loop, &server->recovery);
+    cc_lobby_end(&server->lobby);
 }
 
 void cc_accept_init(struct cc_server *server)
@@ -184,6 +210,7 @@ void cc_accept_init(struct cc_server *server)
         ev_io_init(&acceptor->io, on_acceptable, listeners->items[i].fd, EV_READ);
         acceptor->io.data = acceptor;
     }
+    cc_lobby_begin(&server->lobby, server);
     ev_init(&server->recovery, on_recovery);
     server->recovery.data = server;
     cc_accept_update(server);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "log/log.h"
 #include "server/conn_write.h"
+#include "server/health.h"
 #include "server/server_state.h"
 
 static struct cc_conn *conn_of(struct cc_session *session)
@@ -37,12 +38,15 @@ static void session_ready(struct cc_session *session, struct cc_request *request
     struct cc_conn *conn = conn_of(session);
     struct cc_server *server = conn->server;
 
-    (void)request;
     conn->asked = true;
+    atomic_store_explicit(&conn->owner, CC_OWNER_APP, memory_order_relaxed);
+    if (cc_health_asked(server, request)) {
+        cc_health_take(server, conn->exchange);
+        return;
+    }
     conn->exchange->ready_ns = cc_clock_ns();
     *server->ready_end = conn->exchange;
     server->ready_end = &conn->exchange->next;
-    atomic_store_explicit(&conn->owner, CC_OWNER_APP, memory_order_relaxed);
     atomic_fetch_add_explicit(&server->crew.busy, 1, memory_order_relaxed);
 }
 

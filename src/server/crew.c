@@ -13,6 +13,7 @@
 #include "base/alt_stack.h"
 #include "base/clock.h"
 #include "log/log.h"
+#include "server/health.h"
 #include "server/run.h"
 #include "server/server_state.h"
 
@@ -138,6 +139,7 @@ static bool run_ready(struct cc_thread *thread)
 
     do {
         cc_mailbox_take(crew->server);
+        cc_health_answer(crew->server);
         while ((exchange = pop_ready(crew->server)) != NULL) {
             cc_run(thread, exchange);
             if (!thread->leads)
@@ -149,7 +151,7 @@ static bool run_ready(struct cc_thread *thread)
             }
         }
         cc_accept_update(crew->server);
-    } while (crew->server->ready != NULL);
+    } while (crew->server->ready != NULL || crew->server->checks != NULL);
     if (cc_server_drained(crew->server)) {
         finish(crew);
         return false;
@@ -305,6 +307,7 @@ static void hold_loop(struct cc_crew *crew)
     for (;;) {
         cc_mailbox_take(server);
         cc_accept_update(server);
+        cc_health_answer(server);
         dispatch_ready(crew);
         if (cc_server_drained(server)) {
             finish(crew);

@@ -142,7 +142,7 @@ static enum cc_sent reply_body(struct cc_reply *reply, const char *bytes, size_t
 static bool reply_drain(struct cc_reply *reply)
 {
     struct cc_conn *conn = exchange_of(reply)->conn;
-    return cc_conn_drain(conn, conn->server->setup->settings->send_timeout);
+    return cc_conn_drain(conn, conn->server->setup->settings->stream_timeout);
 }
 
 static int64_t reply_file(struct cc_reply *reply, int fd, int64_t offset, int64_t len)

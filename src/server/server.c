@@ -14,8 +14,10 @@ bool cc_server_stopping(const struct cc_server *server)
 bool cc_server_drained(const struct cc_server *server)
 {
     return cc_server_stopping(server) && !server->emptying && server->n_conns == 0 &&
-           server->ready == NULL;
+           server->ready == NULL && server->checks == NULL;
 }
+
+static void on_delay(struct ev_loop *loop, ev_timer *watcher, int events);
 
 static void each_second(struct ev_loop *loop, ev_timer *watcher, int events)
 {
@@ -51,6 +53,9 @@ struct cc_server *cc_server_new(const struct cc_server_setup *setup)
     server->acceptors = cc_alloc_zeroed(setup->listeners->count, sizeof *server->acceptors);
     server->read_buffer = cc_alloc(CC_READ_BUFFER);
     server->ready_end = &server->ready;
+    server->checks_end = &server->checks;
+    ev_init(&server->delay, on_delay);
+    server->delay.data = server;
     cc_link_init(&server->conns);
     cc_deadlines_init(&server->deadlines, shortest_timeout(setup->settings));
     ev_init(&server->tick, each_second);
@@ -88,18 +93,43 @@ void cc_server_pause(struct cc_server *server, bool on)
     cc_accept_update(server);
 }
 
-void cc_server_stop(struct cc_server *server, enum cc_successor successor)
+static void begin_stop(struct cc_server *server, enum cc_successor successor)
 {
     if (atomic_exchange(&server->stopping, true))
         return;
+    ev_timer_stop(server->loop, &server->delay);
     server->hot = NULL;
-    if (successor == CC_SUCCESSOR_NONE)
-        cc_accept_empty(server);
+    if (successor != CC_SUCCESSOR_WORKER)
+        cc_accept_empty(server, successor == CC_SUCCESSOR_NONE);
     cc_accept_update(server);
     cc_server_close_idle(server);
     /* Closed connections may lie in the mailbox without a wake-up: they count until they are taken.
      */
     ev_async_send(server->loop, &server->mail);
+}
+
+static void on_delay(struct ev_loop *loop, ev_timer *watcher, int events)
+{
+    (void)loop;
+    (void)events;
+    begin_stop(watcher->data, CC_SUCCESSOR_NONE);
+}
+
+void cc_server_stop(struct cc_server *server, enum cc_successor successor)
+{
+    int64_t delay = server->setup->settings->stop_delay;
+
+    if (successor != CC_SUCCESSOR_NONE || delay == 0) {
+        server->leaving |= successor == CC_SUCCESSOR_NONE;
+        begin_stop(server, successor);
+        return;
+    }
+    if (server->leaving || cc_server_stopping(server))
+        return;
+    server->leaving = true;
+    ev_now_update(server->loop);
+    ev_timer_set(&server->delay, (double)delay, 0);
+    ev_timer_start(server->loop, &server->delay);
 }
 
 void cc_server_free(struct cc_server *server)

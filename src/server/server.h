@@ -9,6 +9,7 @@
 
 #include "plugin/app.h"
 #include "server/listener.h"
+#include "server/lobby.h"
 #include "stats/scoreboard.h"
 
 struct cc_server;
@@ -21,8 +22,9 @@ struct cc_server_setup {
     const struct cc_app *app;
     void *app_state; /* what load() returned; NULL: no app, every request is answered 500 */
     struct cc_scoreboard *board;
-    int worker; /* its number, for the log; counts from 1 */
-    int row;    /* of the board */
+    const struct cc_lobby *lobby; /* of the generation; may be NULL */
+    int worker;                   /* its number, for the log; counts from 1 */
+    int row;                      /* of the board */
     bool access_log;
     int64_t max_requests; /* 0: any number; after so many worn_out() is called, once */
     /* On whichever thread answered that request; writes and returns. The server goes on. */
@@ -38,12 +40,14 @@ struct ev_loop *cc_server_loop(struct cc_server *server);
 void cc_server_run(struct cc_server *server);
 /* Who accepts after this server has stopped. */
 enum cc_successor {
-    CC_SUCCESSOR_ACCEPTS, /* another worker or generation: what is not accepted yet is left to it */
-    CC_SUCCESSOR_NONE,    /* nobody, and the sockets will be closed: it is accepted first */
+    CC_SUCCESSOR_WORKER,     /* another of the same generation: what waits is left to it */
+    CC_SUCCESSOR_GENERATION, /* another generation: what waits in the lobby is accepted first */
+    CC_SUCCESSOR_NONE,       /* nobody, and the sockets will be closed: so is all that waits */
 };
 
 /* Stops accepting, finishes what was accepted, and closes connections when they have been idle for
- * a moment. From a watcher's callback of the loop; calling it again is harmless. */
+ * a moment. Without a successor health-path says 503 from now on, and the stop begins stop-delay
+ * later. From a watcher's callback of the loop; calling it again is harmless. */
 void cc_server_stop(struct cc_server *server, enum cc_successor successor);
 /* Stops accepting, and begins again; what was accepted is served all the time. From a watcher's
  * callback of the loop. */

@@ -9,6 +9,7 @@
 #include "server/crew.h"
 #include "server/deadlines.h"
 #include "server/exchange.h"
+#include "server/lobby.h"
 #include "server/server.h"
 
 #define CC_READ_BUFFER ((size_t)65536)
@@ -27,22 +28,26 @@ struct cc_server {
     struct cc_acceptor *acceptors;       /* loop; one a listener */
     struct cc_acceptor *hot;             /* loop; gave a connection just now */
     atomic_bool accepting;               /* set by the loop: the acceptors' watchers are armed */
-    bool paused;                         /* loop; cc_server_pause() */
-    bool emptying;                       /* loop; stopping, and the listen queues are not empty */
-    ev_timer recovery;                   /* loop; runs after descriptors ran out */
-    int64_t full_said_ns;                /* loop; said that descriptors or connections ran out */
-    struct cc_link conns;                /* loop */
-    int64_t n_conns;                     /* loop */
-    struct cc_deadlines deadlines;       /* loop */
-    ev_timer tick;                       /* loop; each second while there are connections */
-    ev_async mail;                       /* sent by any thread */
-    _Atomic(struct cc_conn *) mailbox;   /* pushed by any thread, taken by the loop */
-    char *read_buffer;                   /* loop; CC_READ_BUFFER bytes */
-    struct cc_exchange *free_exchanges;  /* loop */
-    int n_free_exchanges;                /* loop */
-    struct cc_exchange *ready, **ready_end; /* loop; whole requests that no thread has yet */
-    atomic_bool stopping;                   /* set by the loop, read by all */
-    _Atomic int64_t answered;               /* by all threads, since the start */
+    bool leaving;                  /* loop; a stop for good has been asked for: health says so */
+    bool paused;                   /* loop; cc_server_pause() */
+    bool emptying;                 /* loop; stopping, and the listen queues are not empty */
+    struct cc_lobby_keeper lobby;  /* loop */
+    ev_timer delay;                /* loop; from the order to stop to the stop */
+    ev_timer recovery;             /* loop; runs after descriptors ran out */
+    int64_t full_said_ns;          /* loop; said that descriptors or connections ran out */
+    struct cc_link conns;          /* loop */
+    int64_t n_conns;               /* loop */
+    struct cc_deadlines deadlines; /* loop */
+    ev_timer tick;                 /* loop; each second while there are connections */
+    ev_async mail;                 /* sent by any thread */
+    _Atomic(struct cc_conn *) mailbox;        /* pushed by any thread, taken by the loop */
+    char *read_buffer;                        /* loop; CC_READ_BUFFER bytes */
+    struct cc_exchange *free_exchanges;       /* loop */
+    int n_free_exchanges;                     /* loop */
+    struct cc_exchange *ready, **ready_end;   /* loop; whole requests that no thread has yet */
+    struct cc_exchange *checks, **checks_end; /* loop; requests for the health path */
+    atomic_bool stopping;                     /* set by the loop, read by all */
+    _Atomic int64_t answered;                 /* by all threads, since the start */
     struct cc_crew crew;
 };
 
@@ -57,10 +62,15 @@ void cc_accept_init(struct cc_server *server);
 /* Arms or disarms the listening sockets as load and limits ask. In a stop for good it accepts what
  * waits in the listen queues, so that requests may be ready after it. */
 void cc_accept_update(struct cc_server *server);
-/* A stop for good: nobody will accept after us. Lets no new connections into the listen queues;
- * what waits there is accepted like any other, before the server counts as drained. */
-void cc_accept_empty(struct cc_server *server);
+/* A stop: what waits in the lobby is accepted like any other, before the server counts as drained.
+ * In one for good nobody will accept after us: so is what waits in the listen queues, and no new
+ * connections are let in there. */
+void cc_accept_empty(struct cc_server *server, bool for_good);
 void cc_accept_stop(struct cc_server *server);
+/* Takes over a connection that was accepted there. */
+void cc_accept_begin(struct cc_acceptor *acceptor, int fd, const struct sockaddr_storage *peer);
+/* Only for want of a free thread it does not accept. */
+bool cc_accept_is_busy(const struct cc_server *server);
 /* Accepts one more from the socket that was hot; false when there is none. */
 bool cc_accept_again(struct cc_server *server);
 

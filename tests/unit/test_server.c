@@ -25,6 +25,8 @@
 
 #define BIG ((size_t)3 << 20)
 
+static char health_path[] = "/health";
+
 /* -- the app -- */
 
 static char *big_body;
@@ -80,6 +82,8 @@ static void handle(void *app, void *thread, struct cc_request *request, struct c
     reply->head(reply, &response);
     if (cc_span_equal(request->uri, CC_SPAN("slow")))
         pause_ms(30);
+    if (cc_span_equal(request->uri, CC_SPAN("very slow")))
+        pause_ms(1500);
     if (cc_span_equal(request->uri, CC_SPAN("later"))) {
         pthread_create(&later, NULL, answer_later, reply);
         pthread_detach(later);
@@ -114,6 +118,7 @@ struct fixture {
     struct cc_listener listener;
     struct cc_listeners listeners;
     struct cc_server_setup setup;
+    struct cc_lobby lobby;
     struct cc_server *server;
     struct sockaddr_un address;
     socklen_t address_len;
@@ -168,6 +173,8 @@ static struct fixture *start(int threads, int64_t max_requests, bool with_app)
                                               .body_timeout = 1,
                                               .keepalive_timeout = 30,
                                               .send_timeout = 30,
+                                              .stream_timeout = 30,
+                                              .health_path = health_path,
                                               .max_connections = 1000};
     f->address.sun_family = AF_UNIX;
     int len = snprintf(f->address.sun_path + 1, sizeof f->address.sun_path - 1, "cc-test-%d-%d",
@@ -189,6 +196,8 @@ static struct fixture *start(int threads, int64_t max_requests, bool with_app)
                                         .max_requests = max_requests,
                                         .worn_out = worn_out,
                                         .data = f};
+    assert_true(cc_lobby_open(&f->lobby, true));
+    f->setup.lobby = &f->lobby;
     f->server = cc_server_new(&f->setup);
     ev_async_init(&f->stop, on_stop);
     f->stop.data = f;
@@ -206,6 +215,7 @@ static void end_of(struct fixture *f)
     cc_server_free(f->server);
     cc_scoreboard_free(f->setup.board);
     close(f->listener.fd);
+    cc_lobby_close(&f->lobby);
     free(f);
 }
 
@@ -439,7 +449,7 @@ static void a_request_that_crosses_a_stop_is_answered(int threads)
 
     expect(kept, "a\n", 1, "200 a\n.\n");
     expect(silent, "b\n", 1, "200 b\n.\n");
-    ask_to_stop(f, CC_SUCCESSOR_ACCEPTS);
+    ask_to_stop(f, CC_SUCCESSOR_WORKER);
     pause_ms(100);
     expect(kept, "c\n", 1, "200 c\n.\n");
     assert_true(ends_well(kept));
@@ -489,7 +499,7 @@ static void what_waits_is_left_to_a_successor(int threads)
     ev_async_send(cc_server_loop(f->server), &f->pause);
     pause_ms(50);
     int waiting = dial(f);
-    ask_to_stop(f, CC_SUCCESSOR_ACCEPTS);
+    ask_to_stop(f, CC_SUCCESSOR_WORKER);
     pthread_join(f->thread, NULL);
     assert_int_equal(poll(&listener, 1, 0), 1);
     pthread_create(&f->thread, NULL, nothing_to_serve, f);
@@ -510,12 +520,48 @@ static void a_pause_serves_what_is_there(int threads)
     answer.fd = dial(f);
     say(answer.fd, "b\n");
     expect(before, "c\n", 1, "200 c\n.\n");
+    expect(before, "/health\n", 1, "503 paused\n\n.\n");
     assert_int_equal(poll(&answer, 1, 200), 0);
     f->paused = false;
     ev_async_send(cc_server_loop(f->server), &f->pause);
     expect(answer.fd, "", 1, "200 b\n.\n");
     close(before);
     close(answer.fd);
+    stop(f);
+}
+
+static void expect_health(const struct fixture *f, const char *answer)
+{
+    int fd = dial(f);
+
+    expect(fd, "/health\n", 1, answer);
+    close(fd);
+}
+
+/* With all threads in the app, behind a listen queue that is full of others. */
+static void health_is_answered_by_the_loop(int threads)
+{
+    struct fixture *f = start(threads, 0, true);
+    int others[40];
+
+    expect_health(f, "200 ok\n\n.\n");
+    for (int i = 0; i < 40; i++) {
+        others[i] = dial(f);
+        say(others[i], i < threads ? "very slow\n" : "slow\n");
+    }
+    pause_ms(50);
+    expect_health(f, "200 ok\n\n.\n");
+    struct pollfd first = {.fd = others[0], .events = POLLIN};
+    assert_int_equal(poll(&first, 1, 0), 0);
+    for (int i = 0; i < 40; i++) {
+        expect(others[i], "", 1, i < threads ? "200 very slow\n.\n" : "200 slow\n.\n");
+        close(others[i]);
+    }
+    /* Many at once on one connection, with others between. */
+    int fd = dial(f);
+    expect(fd, "/health\na\n/health?x\n/healthy\n", 4,
+           "200 ok\n\n.\n200 a\n.\n200 ok\n\n.\n200 /healthy\n.\n");
+    close(fd);
     stop(f);
 }
 
@@ -534,6 +580,7 @@ static void all_ways(int threads)
     a_stop_for_good_empties_the_listen_queue(threads);
     what_waits_is_left_to_a_successor(threads);
     a_pause_serves_what_is_there(threads);
+    health_is_answered_by_the_loop(threads);
 }
 
 static void with_one_thread(void **state)
@@ -604,6 +651,7 @@ static void without_an_app_it_is_500(void **state)
 
     expect(fd, "a\n", 2, "500 Internal Server Error\n.\n");
     close(fd);
+    expect_health(f, "503 the app is not loaded\n\n.\n");
     stop(f);
 }
 
