@@ -90,7 +90,7 @@ struct cc_workers {
     enum cc_successor successor; /* of those that are told to stop */
     bool served;                 /* all were ready at one time, and the master knows */
     bool must_load;              /* without the app all of them stop */
-    bool app_failed;   /* which has happened: one ended with CC_EXIT_NO_APP before all were ready */
+    bool app_failed;   /* which has happened: one ended without being ready before all were */
     bool reload_asked; /* a worker's app did, and the master is to be told */
     int64_t reload_asked_ns; /* when the master was told last */
 };

@@ -342,8 +342,6 @@ def connections(pid):
                                     "import os; os._exit(3)", "import os; os.kill(os.getpid(), 11)"],
                          ids=["raises", "syntax", "exits", "segfaults"])
 def test_a_reload_of_a_broken_app_leaves_the_old_one_serving(server, site, lazy, broken):
-    if lazy and broken.startswith("import"):
-        pytest.skip("a lazy worker that dies is started again: its generation does not give up")
     one = server(options(site, **{"lazy-apps": lazy}), may_crash="11" in broken)
     before = all_ready(one)
     write_app(site, broken)
