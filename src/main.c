@@ -6,21 +6,25 @@
 
 int main(int argc, char **argv)
 {
-    struct cc_start start = {0};
+    struct cc_invocation invocation;
 
     (void)argc;
     if (!cc_fd_fill_standard())
         return CC_EXIT_SYSTEM;
-    int code = cc_start_read(&start, argv);
+    cc_invocation_init(&invocation, argv);
+    struct cc_start *start = cc_start_new(&invocation, false);
+    int code = cc_start_read(start);
     if (code == CC_START_GO_ON) {
         cc_process_hold_signals();
-        code = cc_start_open(&start);
+        code = cc_start_open(start);
     }
     if (code == CC_START_GO_ON) {
-        struct cc_launch launch = {&start.settings, &start.plugins, &start.listeners};
-        cc_start_announce(&start.listeners);
-        code = cc_process_run(&launch);
+        cc_start_announce(&start->listeners);
+        /* It is the processes' now: a reload replaces it. */
+        code = cc_process_run(&start->launch);
+        start = NULL;
     }
-    cc_start_clear(&start);
+    cc_start_free(start);
+    cc_invocation_clear(&invocation);
     return code;
 }

@@ -109,14 +109,34 @@ static char *read_open_file(int fd, size_t max, size_t *len)
     return NULL;
 }
 
-char *cc_fd_read_file(const char *path, size_t max, size_t *len)
+/* text: of the descriptor, which is closed; errno is kept. */
+static char *read_and_close(int fd, size_t max, size_t *len)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
     char *text = read_open_file(fd, max, len);
     int saved = errno;
     close(fd);
     errno = saved;
     return text;
+}
+
+char *cc_fd_read_file(const char *path, size_t max, size_t *len)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    return fd < 0 ? NULL : read_and_close(fd, max, len);
+}
+
+char *cc_fd_read_regular(const char *path, size_t max, size_t *len)
+{
+    /* O_NONBLOCK: the open of a FIFO would wait for its writer. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat stat;
+
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode))
+        return read_and_close(fd, max, len);
+    close(fd);
+    errno = ENOTSUP;
+    return NULL;
 }

@@ -20,5 +20,7 @@ int cc_fd_spool(void);
 /* The whole file as malloc'ed memory with a NUL after it (which *len does not count); the caller
  * frees it. NULL with errno set: cannot be read, is a directory, or is larger than max (EFBIG). */
 char *cc_fd_read_file(const char *path, size_t max, size_t *len);
+/* The same for a regular file only (ENOTSUP: it is none), so that it cannot wait for a writer. */
+char *cc_fd_read_regular(const char *path, size_t max, size_t *len);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <config.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "cli/document.h"
 #include "cli/help.h"
 #include "cli/plugins.h"
+#include "cli/reread.h"
 #include "cli/show_config.h"
 #include "config/apply.h"
 #include "config/check.h"
@@ -18,6 +20,17 @@
 #include "config/options_core.h"
 #include "log/log.h"
 #include "process/process.h"
+
+struct cc_start *cc_start_new(const struct cc_invocation *invocation, bool again)
+{
+    struct cc_start *start = cc_alloc_zeroed(1, sizeof *start);
+
+    start->invocation = invocation;
+    start->argv = cc_invocation_copy(invocation->argv);
+    start->again = again;
+    start->folder = -1;
+    return start;
+}
 
 static int usage_error(const struct cc_err *err)
 {
@@ -69,13 +82,15 @@ static int run_command(struct cc_start *start)
 }
 
 /* Entries, whole and with everything replaced. */
-static bool read_entries(struct cc_start *start, char **argv, struct cc_err *err)
+static bool read_entries(struct cc_start *start, struct cc_err *err)
 {
     struct cc_loader loader;
 
     cc_options_core_add(&start->targets, &start->settings);
     cc_loader_init(&loader, &start->entries, &start->problems);
-    bool fine = cc_arguments_read(&start->arguments, argv, &loader, &start->targets, err);
+    if (start->again)
+        loader.read_file = cc_load_read_regular;
+    bool fine = cc_arguments_read(&start->arguments, start->argv, &loader, &start->targets, err);
     if (fine && start->arguments.command == CC_RUN)
         cc_expand(&loader);
     cc_loader_clear(&loader);
@@ -92,17 +107,17 @@ static int print_and_exit(const struct cc_start *start)
     return CC_EXIT_OK;
 }
 
-int cc_start_read(struct cc_start *start, char **argv)
+int cc_start_read(struct cc_start *start)
 {
     static const char *const protocols[] = {"uwsgi", "http", NULL};
     struct cc_err err;
 
-    if (!read_entries(start, argv, &err))
+    if (!read_entries(start, &err))
         return usage_error(&err);
     if (start->arguments.command != CC_RUN)
         return run_command(start);
-    cc_log_find_journal();
-    cc_activation_take(&start->activation);
+    if (!start->again)
+        cc_log_find_journal();
     if (!start->arguments.any && start->entries.count == 0) {
         cc_help_usage(stderr);
         return CC_EXIT_USAGE;
@@ -118,23 +133,22 @@ int cc_start_read(struct cc_start *start, char **argv)
         return print_and_exit(start);
     cc_apply(&start->entries, &start->targets, &start->problems);
     cc_check(&start->settings, &start->targets, protocols, &start->problems);
-    cc_activation_assign(&start->activation, &start->settings.server, &start->problems);
-    if (readable && start->activation.count == 0)
+    cc_activation_assign(&start->invocation->activation, &start->settings.server, &start->problems);
+    if (readable && start->invocation->activation.count == 0)
         cc_check_listens(&start->settings.server, first_place(start), &start->problems);
-    if (start->settings.show_config)
+    if (start->settings.show_config && !start->again)
         cc_show_config(&start->entries, stderr);
     return CC_START_GO_ON;
 }
 
 /* Makes a path independent of the working directory, which chdir changes. */
-static void make_absolute(char **path)
+static void make_absolute(const struct cc_start *start, char **path)
 {
-    char *folder = *path == NULL || (*path)[0] == '/' ? NULL : getcwd(NULL, 0);
+    const char *folder = start->invocation->folder;
 
-    if (folder == NULL)
+    if (*path == NULL || (*path)[0] == '/' || folder == NULL)
         return;
     char *whole = cc_format("%s/%s", folder, *path);
-    free(folder);
     free(*path);
     *path = whole;
 }
@@ -145,22 +159,30 @@ static void enter_folder(struct cc_start *start)
 {
     struct cc_process_settings *process = &start->settings.process;
 
+    make_absolute(start, &process->pidfile);
+    make_absolute(start, &start->settings.log.logto);
     if (process->chdir == NULL)
         return;
-    make_absolute(&process->pidfile);
-    make_absolute(&start->settings.log.logto);
-    make_absolute(&process->chdir);
+    make_absolute(start, &process->chdir);
     if (chdir(process->chdir) != 0)
         cc_problems_add(&start->problems, CC_ERROR,
                         cc_targets_origin(&start->targets, "chdir").place,
                         "chdir: cannot enter %s: %s", process->chdir, strerror(errno));
 }
 
-int cc_start_open(struct cc_start *start)
+void cc_start_enter(struct cc_start *start, struct cc_listeners *before)
 {
     enter_folder(start);
-    cc_listeners_open(&start->listeners, &start->settings.server, &start->plugins,
+    cc_listeners_open(&start->listeners, &start->settings.server, &start->plugins, before,
                       &start->problems);
+    start->folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    start->launch =
+        (struct cc_launch){&start->settings, &start->plugins, &start->listeners, &cc_reread_source};
+}
+
+int cc_start_open(struct cc_start *start)
+{
+    cc_start_enter(start, NULL);
     cc_problems_print(&start->problems, CC_WARNING, stderr);
     if (start->problems.errors == 0)
         return CC_START_GO_ON;
@@ -197,14 +219,19 @@ void cc_start_announce(const struct cc_listeners *listeners)
         announce_one(&listeners->items[i]);
 }
 
-void cc_start_clear(struct cc_start *start)
+void cc_start_free(struct cc_start *start)
 {
+    if (start == NULL)
+        return;
     cc_listeners_close(&start->listeners, false);
     cc_check_clear(&start->settings);
     cc_targets_clear(&start->targets);
     cc_plugins_close(&start->plugins);
     cc_problems_clear(&start->problems);
     cc_entries_clear(&start->entries);
-    cc_activation_clear(&start->activation);
     cc_arguments_clear(&start->arguments);
+    cc_invocation_free_copy(start->argv);
+    if (start->folder >= 0)
+        close(start->folder);
+    free(start);
 }

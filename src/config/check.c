@@ -257,6 +257,19 @@ static void imply_master(const struct check *check)
                         "master: runs in spite of this, since %s needs it", why);
 }
 
+/* uWSGI has both times, and most files set one of them. */
+static void complete_mercy(const struct check *check)
+{
+    struct cc_settings *settings = check->settings;
+    bool reload = was_given(check, "reload-mercy");
+    bool worker = was_given(check, "worker-reload-mercy");
+
+    if (reload && !worker)
+        settings->process.worker_mercy = settings->reload.mercy;
+    if (worker && !reload && settings->reload.mercy < settings->process.worker_mercy)
+        settings->reload.mercy = settings->process.worker_mercy;
+}
+
 void cc_check(struct cc_settings *settings, const struct cc_targets *targets,
               const char *const *protocols, struct cc_problems *problems)
 {
@@ -271,6 +284,7 @@ void cc_check(struct cc_settings *settings, const struct cc_targets *targets,
     check_life(&check);
     check_health(&check);
     imply_master(&check);
+    complete_mercy(&check);
 }
 
 void cc_check_clear(struct cc_settings *settings)

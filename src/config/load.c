@@ -43,6 +43,18 @@ bool cc_load_read_file(const char *path, char **text, size_t *len, struct cc_err
     return cc_fail(err, "cannot read the file: %s", strerror(errno));
 }
 
+bool cc_load_read_regular(const char *path, char **text, size_t *len, struct cc_err *err)
+{
+    *text = cc_fd_read_regular(path, MAX_FILE_BYTES, len);
+    if (*text != NULL)
+        return true;
+    if (errno == ENOTSUP)
+        return cc_fail(err, "this is no regular file, which a reload needs: it can be read again");
+    if (errno == EFBIG)
+        return cc_fail(err, "the file is larger than %zu MiB", MAX_FILE_BYTES >> 20);
+    return cc_fail(err, "cannot read the file: %s", strerror(errno));
+}
+
 void cc_loader_init(struct cc_loader *loader, struct cc_entries *entries,
                     struct cc_problems *problems)
 {

@@ -41,5 +41,7 @@ void cc_loader_clear(struct cc_loader *loader);
 
 /* The whole of a text file of at most 16 MiB; the default of read_file. */
 bool cc_load_read_file(const char *path, char **text, size_t *len, struct cc_err *err);
+/* The same for regular files only: for a process that must not wait for anybody. */
+bool cc_load_read_regular(const char *path, char **text, size_t *len, struct cc_err *err);
 
 #endif

@@ -58,6 +58,7 @@ struct cc_option {
     const char *help;           /* one sentence or two */
     const char *since;          /* the release that first had it */
     const char *bare; /* what the option without a value means; NULL: it needs one (a flag is on) */
+    bool restart;     /* a reload cannot change it (it is done once, at the start) */
 };
 
 struct cc_option_table {

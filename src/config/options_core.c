@@ -76,10 +76,10 @@ static const struct cc_option rows[] = {
      .min = 1, .max = 65535,
      .help = "Length of each socket's listen queue; the kernel caps it at net.core.somaxconn."},
     {CC_TEXT_ROW("chmod-socket", S, server.chmod_socket), IN("Sockets"), .aliases = "chmod",
-     .letter = 'C', .value = "mode", .bare = "666",
+     .letter = 'C', .value = "mode", .bare = "666", .restart = true,
      .help = "Octal mode of the unix sockets; without a value 666."},
     {CC_TEXT_ROW("chown-socket", S, server.chown_socket), IN("Sockets"), .value = "user[:group]",
-     .help = "Owner of the unix sockets."},
+     .restart = true, .help = "Owner of the unix sockets."},
     {CC_INT_ROW("max-connections", S, server.max_connections), IN("Sockets"), .fallback = "8192",
      .min = 1, .max = 1000000,
      .help = "Connections that one worker holds at the same time; further ones wait in the listen "
@@ -128,7 +128,7 @@ static const struct cc_option rows[] = {
      .help = "Chunked request bodies are always read."},
 
     /* Logging */
-    {CC_PATH_ROW("logto", S, log.logto), IN("Logging"), .value = "file",
+    {CC_PATH_ROW("logto", S, log.logto), IN("Logging"), .value = "file", .restart = true,
      .help = "Appends the log, and what the app prints, to this file."},
     {CC_BOOL_ROW("disable-logging", S, log.disable_logging), IN("Logging"), .letter = 'L',
      .help = "Writes no line for each request; errors are still logged."},
@@ -145,8 +145,8 @@ static const struct cc_option_table table = {"core", rows, sizeof rows / sizeof 
                                              sizeof(struct cc_settings)};
 
 /* In the order of --help. */
-static const struct cc_option_table *const tables[] = {&table, &cc_options_drain,
-                                                       &cc_options_process, &cc_options_life};
+static const struct cc_option_table *const tables[] = {
+    &table, &cc_options_drain, &cc_options_process, &cc_options_life, &cc_options_reload};
 
 void cc_options_core_add(struct cc_targets *targets, struct cc_settings *settings)
 {

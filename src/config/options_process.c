@@ -8,7 +8,7 @@
 
 static const struct cc_option rows[] = {
     /* Processes */
-    {CC_BOOL_ROW("master", S, process.master), IN("Processes"), .letter = 'M',
+    {CC_BOOL_ROW("master", S, process.master), IN("Processes"), .letter = 'M', .restart = true,
      .help = "Runs a master process that starts the workers, replaces dead ones and reloads."},
     {CC_INT_ROW("processes", S, process.processes), IN("Processes"), .aliases = "workers",
      .letter = 'p', .fallback = "1", .min = 1, .max = 1024,
@@ -20,8 +20,9 @@ static const struct cc_option rows[] = {
     {CC_BOOL_ROW("need-app", S, process.need_app), IN("Processes"),
      .help = "Exits with code 22 when the app cannot be loaded, instead of answering 500."},
     {CC_SECONDS_ROW("worker-reload-mercy", S, process.worker_mercy), IN("Processes"),
-     .aliases = "reload-mercy", .fallback = "8", .min = 1, .max = 86400,
-     .help = "Time that running requests get to finish when the server stops."},
+     .fallback = "8", .min = 1, .max = 86400,
+     .help = "Time that running requests get to finish when the server stops or a worker ends. "
+             "Where it is not set, what reload-mercy says."},
     {.name = "die-on-term",
      .kind = CC_BOOL,
      .support = CC_NO_EFFECT,
@@ -29,7 +30,7 @@ static const struct cc_option rows[] = {
      .help = "SIGTERM always stops ccontainer; uWSGI would reload without this."},
     {CC_BOOL_ROW("vacuum", S, process.vacuum), IN("Processes"),
      .help = "Removes the unix sockets and the pidfile at the end."},
-    {CC_PATH_ROW("pidfile", S, process.pidfile), IN("Processes"),
+    {CC_PATH_ROW("pidfile", S, process.pidfile), IN("Processes"), .restart = true,
      .help = "Writes the master's process id to this file, before privileges are dropped."},
     {.name = "thunder-lock",
      .kind = CC_BOOL,
@@ -43,9 +44,9 @@ static const struct cc_option rows[] = {
      .help = "Workers always end when their master is gone."},
 
     /* Privileges */
-    {CC_TEXT_ROW("uid", S, process.uid), IN("Privileges"), .value = "user",
+    {CC_TEXT_ROW("uid", S, process.uid), IN("Privileges"), .value = "user", .restart = true,
      .help = "User to run as, by name or number, once the sockets are bound."},
-    {CC_TEXT_ROW("gid", S, process.gid), IN("Privileges"), .value = "group",
+    {CC_TEXT_ROW("gid", S, process.gid), IN("Privileges"), .value = "group", .restart = true,
      .help = "Group to run as, by name or number; without it the user's own."},
 };
 

@@ -30,6 +30,12 @@ struct cc_life_settings {
     int64_t idle; /* seconds */
 };
 
+/* src/process: reloads and what asks for them. */
+struct cc_reload_settings {
+    int64_t mercy; /* seconds that an old generation gets to finish its requests */
+    bool overlap;  /* the new generation starts beside the old one, not after it */
+};
+
 /* One socket to listen on: made from the options socket, http and so on by check.c. */
 struct cc_socket_setting {
     char *address;        /* as written */
@@ -77,6 +83,7 @@ struct cc_plugin_settings {
 struct cc_settings {
     struct cc_process_settings process;
     struct cc_life_settings life;
+    struct cc_reload_settings reload;
     struct cc_server_settings server;
     struct cc_log_settings log;
     struct cc_plugin_settings plugin;

@@ -35,7 +35,9 @@ struct cc_message {
     int32_t kind;   /* enum cc_message_kind */
     int32_t worker; /* its row of the board, from 1; 0: about the generation itself */
     int32_t pid;
-    int32_t status; /* ENDED: of waitpid(); STOP, REPLACE: see there */
+    int32_t status;  /* ENDED: of waitpid(); STOP, REPLACE: see there */
+    int32_t seconds; /* STOP to a generation: what its requests get to finish; 0:
+                      * worker-reload-mercy */
 };
 
 enum cc_received {

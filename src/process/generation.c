@@ -32,6 +32,7 @@ static void obey(struct cc_workers *workers, const struct cc_message *message)
 {
     switch (message->kind) {
     case CC_MESSAGE_STOP:
+        workers->mercy_s = message->seconds;
         cc_workers_stop(workers, (enum cc_successor)message->status);
         break;
     case CC_MESSAGE_STOP_NOW:

@@ -6,7 +6,7 @@
 #include "stats/scoreboard.h"
 
 struct cc_generation_setup {
-    const struct cc_launch *launch;
+    struct cc_launch *launch;
     struct cc_scoreboard *board; /* its own; the master's to free */
     int number;                  /* counts from 1 */
     int channel;                 /* to the master; owned by the generation process */

@@ -18,10 +18,9 @@
 
 #define OF(at) CC_CONTAINER(at, struct cc_generation, link)
 
-void cc_generations_init(struct cc_generations *all, const struct cc_launch *launch,
-                         struct ev_loop *loop)
+void cc_generations_init(struct cc_generations *all, struct ev_loop *loop)
 {
-    *all = (struct cc_generations){.launch = launch, .loop = loop};
+    *all = (struct cc_generations){.loop = loop};
     cc_link_init(&all->list);
 }
 
@@ -98,6 +97,7 @@ static struct cc_generation *add(struct cc_generations *all, struct cc_scoreboar
     generation->channel = channel;
     generation->board = board;
     generation->n_workers = board->rows;
+    generation->n_threads = board->threads;
     generation->workers = cc_alloc_zeroed((size_t)board->rows, sizeof *generation->workers);
     generation->started_ns = cc_clock_ns();
     ev_io_init(&generation->messages, on_message, channel, EV_READ);
@@ -106,10 +106,10 @@ static struct cc_generation *add(struct cc_generations *all, struct cc_scoreboar
     return generation;
 }
 
-struct cc_generation *cc_generations_start(struct cc_generations *all,
+struct cc_generation *cc_generations_start(struct cc_generations *all, struct cc_launch *launch,
                                            struct cc_generation_setup *born)
 {
-    const struct cc_settings *settings = all->launch->settings;
+    const struct cc_settings *settings = launch->settings;
     struct cc_scoreboard *board =
         cc_scoreboard_new(cc_generation_rows(settings), (int)settings->server.threads);
     char name[16];
@@ -125,7 +125,7 @@ struct cc_generation *cc_generations_start(struct cc_generations *all,
     snprintf(name, sizeof name, "cc-app-%d", generation->number);
     generation->pid = cc_spawn(name);
     if (generation->pid == 0) {
-        born->launch = all->launch;
+        born->launch = launch;
         born->board = board;
         born->number = generation->number;
         born->channel = ends[1];
@@ -148,12 +148,14 @@ void cc_generation_kill(struct cc_generation *generation)
         kill(generation->pid, SIGKILL);
 }
 
-void cc_generation_stop(struct cc_generation *generation, enum cc_successor successor)
+void cc_generation_stop(struct cc_generation *generation, enum cc_successor successor,
+                        int64_t seconds)
 {
     cc_generation_listen(generation);
     if (generation->state < CC_GENERATION_STOPPING)
         generation->state = CC_GENERATION_STOPPING;
-    struct cc_message stop = {.kind = CC_MESSAGE_STOP, .status = successor};
+    struct cc_message stop = {
+        .kind = CC_MESSAGE_STOP, .status = successor, .seconds = (int32_t)seconds};
     if (!generation->loaded || !cc_channel_send(generation->channel, stop))
         cc_generation_kill(generation);
 }

@@ -33,30 +33,31 @@ struct cc_generation {
     int channel;
     ev_io messages;
     int64_t started_ns;
+    int64_t deadline_ns; /* when the master's patience with it ends; 0: never */
     struct cc_scoreboard *board;
     pid_t *workers; /* by row of the board - 1; 0: not running */
-    int n_workers;
+    int n_workers, n_threads;
 };
 
 struct cc_generations {
     struct cc_link list; /* oldest first */
     struct ev_loop *loop;
-    const struct cc_launch *launch;
     int started;       /* how many there have been */
     bool reload_asked; /* by an app that serves; whoever does it clears it */
 };
 
-void cc_generations_init(struct cc_generations *all, const struct cc_launch *launch,
-                         struct ev_loop *loop);
+void cc_generations_init(struct cc_generations *all, struct ev_loop *loop);
 /* Frees all of it without touching the processes. kept: a scoreboard that stays mapped, or NULL. */
 void cc_generations_clear(struct cc_generations *all, const struct cc_scoreboard *kept);
-/* Forks one. In the parent: the new one, or NULL (the log has said why). In the child: NULL too,
- * and *born is filled for cc_generation_run() but for what the caller knows; born->number is 0 in
- * the parent. */
-struct cc_generation *cc_generations_start(struct cc_generations *all,
+/* Forks one of the launch. In the parent: the new one, or NULL (the log has said why). In the
+ * child: NULL too, and *born is filled for cc_generation_run() but for what the caller knows;
+ * born->number is 0 in the parent. */
+struct cc_generation *cc_generations_start(struct cc_generations *all, struct cc_launch *launch,
                                            struct cc_generation_setup *born);
-/* Tells it to finish and end. One that still loads the app is killed. */
-void cc_generation_stop(struct cc_generation *generation, enum cc_successor successor);
+/* Tells it to finish and end; seconds: what its requests get, 0: worker-reload-mercy. One that
+ * still loads the app is killed. */
+void cc_generation_stop(struct cc_generation *generation, enum cc_successor successor,
+                        int64_t seconds);
 void cc_generation_kill(struct cc_generation *generation);
 /* The one of this state that was started last, or NULL. */
 struct cc_generation *cc_generations_find(const struct cc_generations *all,

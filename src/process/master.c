@@ -42,7 +42,7 @@ static void stop_all(struct cc_master *master)
 
     master->stopping = true;
     for (struct cc_link *link = list->next; link != list; link = link->next)
-        cc_generation_stop(CC_CONTAINER(link, struct cc_generation, link), CC_SUCCESSOR_NONE);
+        cc_generation_stop(CC_CONTAINER(link, struct cc_generation, link), CC_SUCCESSOR_NONE, 0);
 }
 
 static void begin_stop(struct cc_master *master, struct watchers *watchers, int number)
@@ -133,7 +133,7 @@ static void begin(struct cc_master *master, struct watchers *watchers)
 
     master->loop = ev_loop_new(EVFLAG_NOENV);
     ev_set_userdata(master->loop, master);
-    cc_generations_init(&master->generations, master->launch, master->loop);
+    cc_generations_init(&master->generations, master->loop);
     for (int i = 0; i < N_SIGNALS; i++) {
         ev_signal_init(&watchers->signals[i], i == ON_CHILD ? on_child : on_signal, numbers[i]);
         watchers->signals[i].data = watchers;
@@ -172,28 +172,41 @@ static void wait_for_event(struct cc_master *master, struct watchers *watchers)
 }
 
 /* True in the child: *born is what it shall be. */
-static bool start_wanted(struct cc_master *master, struct cc_generation_setup *born)
+static bool start_due(struct cc_master *master, struct cc_generation_setup *born)
 {
     bool must_load;
+    struct cc_launch *launch = cc_master_due(master, &must_load);
 
-    if (!cc_master_wants_generation(master, &must_load))
+    if (launch == NULL)
         return false;
-    if (master->reload && master->served)
-        cc_log(CC_LOG_INFO, "reload: starting generation %d", master->generations.started + 1);
-    master->reload = false;
-    struct cc_generation *generation = cc_generations_start(&master->generations, born);
+    struct cc_generation *generation = cc_generations_start(&master->generations, launch, born);
     if (born->number != 0) {
         born->must_load = must_load;
         return true;
     }
     if (generation == NULL)
         cc_master_cannot_start(master);
+    else
+        cc_master_started(master, generation);
     return false;
 }
 
-int cc_master_run(const struct cc_launch *launch, void (*in_child)(void *data), void *data)
+/* In the child. Returns its exit code. */
+static int become_generation(struct cc_master *master, struct watchers *watchers,
+                             const struct cc_generation_setup *born)
 {
-    struct cc_master master = {.launch = launch};
+    clear(master, watchers, born->board);
+    cc_master_release(master, born->launch);
+    /* libev has just put the signals that the master watched back to what kills. */
+    cc_signals_default();
+    int code = cc_generation_run(born);
+    cc_scoreboard_free(born->board);
+    return code;
+}
+
+int cc_master_run(struct cc_launch **launch, void (*in_child)(void *data), void *data)
+{
+    struct cc_master master = {.launch = *launch};
     struct watchers watchers;
     struct cc_generation_setup born;
 
@@ -203,23 +216,22 @@ int cc_master_run(const struct cc_launch *launch, void (*in_child)(void *data), 
             cc_master_ask_reload(&master);
         master.generations.reload_asked = false;
         cc_master_take_over(&master);
+        cc_mercy_check(&master);
         cc_generations_bury(&master.generations);
         cc_service_update(&watchers.service, &master);
         if (master.stopping && cc_link_alone(&master.generations.list))
             break;
         /* Forks happen here and not inside the loop's callbacks, so that the child can drop it. */
-        if (start_wanted(&master, &born)) {
+        if (start_due(&master, &born)) {
             in_child(data);
-            clear(&master, &watchers, born.board);
-            /* libev has just put the signals that the master watched back to what kills. */
-            cc_signals_default();
-            int code = cc_generation_run(&born);
-            cc_scoreboard_free(born.board);
-            return code;
+            *launch = born.launch;
+            return become_generation(&master, &watchers, &born);
         }
         wait_for_event(&master, &watchers);
     }
     clear(&master, &watchers, NULL);
     cc_strays_wait();
+    cc_master_drop_candidate(&master);
+    *launch = master.launch;
     return master.code;
 }

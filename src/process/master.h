@@ -6,7 +6,8 @@
 
 /* Serves until it is told to stop, with no child left. Returns the exit code; in each forked child
  * too, at that child's end. in_child(data) is called first in each, to let go of what only the
- * master needs. */
-int cc_master_run(const struct cc_launch *launch, void (*in_child)(void *data), void *data);
+ * master needs. *launch: becomes the one that counts at the end (a reload releases the one before),
+ * and in a child its own. */
+int cc_master_run(struct cc_launch **launch, void (*in_child)(void *data), void *data);
 
 #endif

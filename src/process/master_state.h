@@ -12,31 +12,50 @@
 
 /* Owned by the master's only thread. */
 struct cc_master {
-    const struct cc_launch *launch;
+    struct cc_launch *launch;    /* what serves, and what is started again when it dies */
+    struct cc_launch *candidate; /* of a reload that is under way; NULL: none */
+    int candidate_number;        /* of the generation that was started from it; 0: none yet */
     struct ev_loop *loop;
     struct cc_generations generations;
     struct cc_throttle throttle; /* of generations that die */
     int64_t due_ns;              /* when the next may be started */
     bool served;                 /* one was ready at some time */
     bool reload;                 /* somebody asked for one that has not begun */
+    bool in_turn;                /* a reload has ended the old generation before the new one */
     bool stopping, killing;
     int code; /* exit code, once stopping */
 };
 
 /* reload.c: which generation to start, stop and keep. */
 
-/* A SIGHUP came. */
+/* A reload is wanted, for whatever reason. */
 void cc_master_ask_reload(struct cc_master *master);
-/* True: a generation has to be started now; *must_load: without the app it is of no use. */
-bool cc_master_wants_generation(const struct cc_master *master, bool *must_load);
-/* Seconds until the above becomes true by itself; negative: never. */
-double cc_master_wake_in(const struct cc_master *master);
+/* The launch that a generation has to be started from now, or NULL. A reload begins here: the
+ * configuration is read again. *must_load: without the app the generation is of no use. */
+struct cc_launch *cc_master_due(struct cc_master *master, bool *must_load);
+/* That generation is started. */
+void cc_master_started(struct cc_master *master, const struct cc_generation *generation);
 /* Not even a process could be had: try again later. */
 void cc_master_cannot_start(struct cc_master *master);
+/* Seconds until a generation is due or out of time; negative: never. */
+double cc_master_wake_in(const struct cc_master *master);
 /* After each event: a generation that came to serve takes over from those before it. */
 void cc_master_take_over(struct cc_master *master);
 /* A generation was reaped with this status of waitpid(); its state is the one that it had. */
 void cc_master_generation_died(struct cc_master *master, const struct cc_generation *generation,
                                int status);
+/* The reload that is under way comes to nothing: what its launch opened is closed and removed. */
+void cc_master_drop_candidate(struct cc_master *master);
+/* In a child: releases the launches but kept. */
+void cc_master_release(struct cc_master *master, const struct cc_launch *kept);
+
+/* mercy.c: what is left of a generation after its time is killed. */
+
+/* It has so many seconds from now on. */
+void cc_mercy_grant(struct cc_generation *generation, int64_t seconds);
+/* Kills those that are out of time, and says which requests they were running. */
+void cc_mercy_check(struct cc_master *master);
+/* Names what the generation's workers are running; at most a few requests. */
+void cc_mercy_say_running(const struct cc_generation *generation);
 
 #endif

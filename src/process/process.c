@@ -4,7 +4,6 @@
 
 #include <config.h>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "log/log.h"
@@ -18,9 +17,8 @@
 
 /* What has to be tidied up at the end, by the process that made it. */
 struct traces {
-    const struct cc_launch *launch;
+    struct cc_launch *launch; /* the one that counts now */
     struct cc_pidfile pidfile;
-    int start_folder; /* relative addresses and paths are meant from here; -1: unknown */
     pid_t owner;
 };
 
@@ -28,9 +26,6 @@ static void tidy(struct traces *traces, bool remove)
 {
     struct cc_err err;
 
-    /* Without a master the app's folder is ours by now. */
-    if (remove && traces->start_folder >= 0 && fchdir(traces->start_folder) != 0)
-        cc_log(CC_LOG_WARN, "vacuum: the folder of the start is out of reach: %m");
     if (!cc_pidfile_close(&traces->pidfile, remove, &err))
         cc_log(CC_LOG_WARN, "vacuum: %s", err.text);
     if (remove)
@@ -43,9 +38,6 @@ static void forget(void *data)
 
     cc_pidfile_forget(&traces->pidfile);
     cc_notify_end();
-    if (traces->start_folder >= 0)
-        close(traces->start_folder);
-    traces->start_folder = -1;
 }
 
 static void tidy_in_a_hurry(void *data)
@@ -93,29 +85,34 @@ void cc_process_hold_signals(void)
     cc_signals_hold();
 }
 
-int cc_process_run(const struct cc_launch *launch)
+void cc_process_release(struct cc_launch *launch)
 {
-    const struct cc_process_settings *process = &launch->settings->process;
+    if (launch->source != NULL)
+        launch->source->release(launch);
+}
+
+int cc_process_run(struct cc_launch *launch)
+{
     struct traces traces = {.launch = launch, .pidfile.fd = -1, .owner = getpid()};
     struct cc_err err = {.text = ""};
     int code = CC_EXIT_SYSTEM;
 
-    traces.start_folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     cc_signals_reset();
     cc_notify_begin();
     bool settled = settle_in(&traces, &err);
     if (!settled) {
         cc_log(CC_LOG_ERROR, "%s", err.text);
     } else {
-        say_start(process);
-        code = process->master ? cc_master_run(launch, forget, &traces)
-                               : cc_alone_run(launch, tidy_in_a_hurry, &traces);
+        say_start(&launch->settings->process);
+        code = launch->settings->process.master ? cc_master_run(&traces.launch, forget, &traces)
+                                                : cc_alone_run(launch, tidy_in_a_hurry, &traces);
     }
     if (getpid() == traces.owner) {
-        tidy(&traces, process->vacuum || code != CC_EXIT_OK);
+        tidy(&traces, traces.launch->settings->process.vacuum || code != CC_EXIT_OK);
         if (settled)
             cc_log(CC_LOG_INFO, "stopped");
     }
     forget(&traces);
+    cc_process_release(traces.launch);
     return code;
 }

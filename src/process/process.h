@@ -15,18 +15,35 @@ enum cc_exit {
     CC_EXIT_NO_APP = 22, /* need-app, and the app did not load (uWSGI's code) */
 };
 
-/* Lent for the life of the program. */
+/* One reading of the configuration, with its sockets open: what generations are started from. A
+ * process keeps no pointer into it beyond its life. */
 struct cc_launch {
     const struct cc_settings *settings;
     const struct cc_plugins *plugins;
-    struct cc_listeners *listeners; /* open */
+    struct cc_listeners *listeners;
+    const struct cc_source *source; /* NULL: it cannot be read again, and reloads go on with it */
+};
+
+/* Where launches come from: whoever read the configuration (src/cli). Called by the master, and
+ * release() by every process for its own copy. */
+struct cc_source {
+    /* The next launch, which keeps the sockets of now that it also has. NULL: the log has said what
+     * is wrong, and nothing has changed. */
+    struct cc_launch *(*read)(const struct cc_launch *now);
+    /* It is not used after all: what it opened is closed and removed, and now counts as before. */
+    void (*take_back)(struct cc_launch *launch, const struct cc_launch *now);
+    /* Frees it and closes its descriptors; the sockets' files stay. */
+    void (*release)(struct cc_launch *launch);
 };
 
 /* Keeps signals that stop or reload waiting until cc_process_run() can do as they say: before a
  * socket is opened, so that a stop that comes early leaves nothing behind. */
 void cc_process_hold_signals(void);
-/* Serves until a signal says stop. Returns the exit code in the master and in every process that it
- * forked (they return through here too, so that all memory is freed the same way). */
-int cc_process_run(const struct cc_launch *launch);
+/* Serves until a signal says stop. Takes the launch over and releases it. Returns the exit code in
+ * the master and in every process that it forked (they return through here too, so that all memory
+ * is freed the same way). */
+int cc_process_run(struct cc_launch *launch);
+/* Of a launch that can be read again. */
+void cc_process_release(struct cc_launch *launch);
 
 #endif

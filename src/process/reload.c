@@ -1,6 +1,6 @@
 /* Which generation to start, stop and keep: the decisions of the master without its loop. A reload
- * starts a new generation beside the old, and the old one stops when the new one serves; one that
- * cannot load its app changes nothing. */
+ * reads the configuration again and starts a new generation beside the old, and the old one stops
+ * when the new one serves; a broken configuration and an app that does not load change nothing. */
 #include <stdio.h>
 #include <sys/wait.h>
 
@@ -8,45 +8,169 @@
 #include "log/log.h"
 #include "process/master_state.h"
 #include "process/spawn.h"
+#include "server/kept.h"
+
+#define GRACE_S 2
+
+#define OF(at) CC_CONTAINER(at, struct cc_generation, link)
 
 void cc_master_ask_reload(struct cc_master *master)
 {
+    struct cc_generation *starting =
+        cc_generations_find(&master->generations, CC_GENERATION_STARTING);
+
     if (master->stopping)
         return;
     master->reload = true;
     master->due_ns = 0; /* whoever asks has mended something: do not wait any longer */
+    if (starting == NULL || starting->deadline_ns != 0)
+        return;
+    /* It may have the old code, and it may hang in it. */
+    cc_log(CC_LOG_INFO, "reload: once more as soon as generation %d serves", starting->number);
+    cc_mercy_grant(starting, master->launch->settings->reload.mercy);
 }
 
-bool cc_master_wants_generation(const struct cc_master *master, bool *must_load)
+/* Tells those that serve to finish; but: which goes on, or NULL. */
+static void stop_serving(struct cc_master *master, const struct cc_generation *but)
+{
+    const struct cc_launch *next = master->candidate != NULL ? master->candidate : master->launch;
+    struct cc_link *list = &master->generations.list;
+
+    for (struct cc_link *link = list->next; link != list; link = link->next) {
+        struct cc_generation *generation = OF(link);
+        if (generation == but || generation->state != CC_GENERATION_SERVING)
+            continue;
+        if (but != NULL)
+            cc_log(CC_LOG_INFO,
+                   "reload: generation %d serves; generation %d finishes its requests and ends",
+                   but->number, generation->number);
+        else
+            cc_log(CC_LOG_INFO, "reload: generation %d finishes its requests and ends",
+                   generation->number);
+        cc_generation_stop(generation, CC_SUCCESSOR_GENERATION, next->settings->reload.mercy);
+        /* It sees to that itself; this is for one that cannot. */
+        cc_mercy_grant(generation, next->settings->reload.mercy + GRACE_S);
+    }
+}
+
+/* The candidate counts from now on. Whoever served from the launch before has been told to stop. */
+static void adopt(struct cc_master *master)
+{
+    struct cc_launch *before = master->launch;
+
+    if (master->candidate == NULL)
+        return;
+    master->launch = master->candidate;
+    master->candidate = NULL;
+    master->candidate_number = 0;
+    cc_kept_retire(before->listeners, master->launch->listeners,
+                   master->launch->settings->process.vacuum);
+    cc_process_release(before);
+}
+
+void cc_master_drop_candidate(struct cc_master *master)
+{
+    if (master->candidate != NULL)
+        master->candidate->source->take_back(master->candidate, master->launch);
+    master->candidate = NULL;
+    master->candidate_number = 0;
+}
+
+/* false: the configuration is broken, which the log has said. */
+static bool read_again(struct cc_master *master)
+{
+    const struct cc_source *source = master->launch->source;
+
+    master->reload = false;
+    if (source == NULL)
+        return true;
+    cc_master_drop_candidate(master);
+    master->candidate = source->read(master->launch);
+    return master->candidate != NULL;
+}
+
+static bool anyone_stops(const struct cc_master *master)
+{
+    return cc_generations_find(&master->generations, CC_GENERATION_STOPPING) != NULL;
+}
+
+/* A reload of what serves. Returns what to start now. */
+static struct cc_launch *reload_serving(struct cc_master *master, bool *must_load)
+{
+    const struct cc_generation *serving =
+        cc_generations_find(&master->generations, CC_GENERATION_SERVING);
+
+    if (!read_again(master)) {
+        cc_log(CC_LOG_ERROR, "reload failed: generation %d goes on serving", serving->number);
+        return NULL;
+    }
+    struct cc_launch *next = master->candidate != NULL ? master->candidate : master->launch;
+    cc_log(CC_LOG_INFO, "reload: starting generation %d%s", master->generations.started + 1,
+           next->settings->reload.overlap ? "" : " when the old one has ended (reload-overlap)");
+    if (next->settings->reload.overlap) {
+        *must_load = true;
+        return next;
+    }
+    stop_serving(master, NULL);
+    adopt(master);
+    master->in_turn = true;
+    return NULL;
+}
+
+struct cc_launch *cc_master_due(struct cc_master *master, bool *must_load)
 {
     const struct cc_generations *all = &master->generations;
-    bool serves = cc_generations_find(all, CC_GENERATION_SERVING) != NULL;
 
-    *must_load = serves || master->launch->settings->process.need_app;
     if (master->stopping || cc_generations_find(all, CC_GENERATION_STARTING) != NULL)
-        return false;
-    if (serves)
-        return master->reload;
-    return cc_clock_ns() >= master->due_ns;
+        return NULL;
+    if (cc_generations_find(all, CC_GENERATION_SERVING) != NULL)
+        return master->reload ? reload_serving(master, must_load) : NULL;
+    if (master->in_turn && anyone_stops(master))
+        return NULL;
+    if (cc_clock_ns() < master->due_ns)
+        return NULL;
+    /* Nothing serves: what was read now counts, and where it is broken what was read before. */
+    if (master->reload && read_again(master))
+        adopt(master);
+    *must_load = master->launch->settings->process.need_app;
+    return master->launch;
+}
+
+void cc_master_started(struct cc_master *master, const struct cc_generation *generation)
+{
+    if (master->candidate != NULL)
+        master->candidate_number = generation->number;
+}
+
+void cc_master_cannot_start(struct cc_master *master)
+{
+    const struct cc_generation *serving =
+        cc_generations_find(&master->generations, CC_GENERATION_SERVING);
+    int delay = cc_throttle_delay(&master->throttle, false, 0);
+
+    if (serving == NULL) {
+        master->due_ns = cc_clock_ns() + (delay == 0 ? 1 : delay) * CC_SECOND_NS;
+        return;
+    }
+    cc_log(CC_LOG_ERROR, "reload failed: generation %d goes on serving", serving->number);
+    cc_master_drop_candidate(master);
 }
 
 double cc_master_wake_in(const struct cc_master *master)
 {
     const struct cc_generations *all = &master->generations;
-    int64_t now = cc_clock_ns();
+    int64_t now = cc_clock_ns(), soonest = INT64_MAX;
+    bool idle = cc_generations_find(all, CC_GENERATION_STARTING) == NULL &&
+                cc_generations_find(all, CC_GENERATION_SERVING) == NULL;
 
-    if (master->stopping || cc_generations_find(all, CC_GENERATION_STARTING) != NULL ||
-        cc_generations_find(all, CC_GENERATION_SERVING) != NULL)
+    if (!master->stopping && idle && !(master->in_turn && anyone_stops(master)))
+        soonest = master->due_ns;
+    for (struct cc_link *link = all->list.next; link != &all->list; link = link->next)
+        if (OF(link)->deadline_ns != 0 && OF(link)->deadline_ns < soonest)
+            soonest = OF(link)->deadline_ns;
+    if (soonest == INT64_MAX)
         return -1;
-    return master->due_ns <= now ? 0 : (double)(master->due_ns - now) / (double)CC_SECOND_NS;
-}
-
-void cc_master_cannot_start(struct cc_master *master)
-{
-    int delay = cc_throttle_delay(&master->throttle, false, 0);
-
-    if (cc_generations_find(&master->generations, CC_GENERATION_SERVING) == NULL)
-        master->due_ns = cc_clock_ns() + (delay == 0 ? 1 : delay) * CC_SECOND_NS;
+    return soonest <= now ? 0 : (double)(soonest - now) / (double)CC_SECOND_NS;
 }
 
 void cc_master_take_over(struct cc_master *master)
@@ -58,16 +182,12 @@ void cc_master_take_over(struct cc_master *master)
     if (!master->served)
         cc_log(CC_LOG_INFO, "all workers are ready");
     master->served = true;
-    for (struct cc_link *link = master->generations.list.next; link != &newest->link;
-         link = link->next) {
-        struct cc_generation *older = CC_CONTAINER(link, struct cc_generation, link);
-        if (older->state != CC_GENERATION_SERVING)
-            continue;
-        cc_log(CC_LOG_INFO,
-               "reload: generation %d serves; generation %d finishes its requests and ends",
-               newest->number, older->number);
-        cc_generation_stop(older, CC_SUCCESSOR_GENERATION);
-    }
+    master->in_turn = false;
+    if (newest->deadline_ns != 0) /* it was granted to its start */
+        newest->deadline_ns = 0;
+    stop_serving(master, newest);
+    if (newest->number == master->candidate_number)
+        adopt(master);
 }
 
 /* One that never came to serve. */
@@ -87,8 +207,12 @@ static void start_failed(struct cc_master *master, const struct cc_generation *g
             "reload failed: generation %d %s before it was ready (see above); generation %d goes "
             "on serving",
             generation->number, fate, serving->number);
+        cc_master_drop_candidate(master);
         return;
     }
+    /* The one that served has died meanwhile: the old configuration is the one that worked. */
+    if (generation->number == master->candidate_number)
+        cc_master_drop_candidate(master);
     if (!master->served && (need_app || code == CC_EXIT_SYSTEM)) {
         master->stopping = true;
         master->code = code == CC_EXIT_SYSTEM ? code : CC_EXIT_NO_APP;
@@ -124,4 +248,13 @@ void cc_master_generation_died(struct cc_master *master, const struct cc_generat
         snprintf(next, sizeof next, "; next try in %d s", delay);
     cc_log(CC_LOG_WARN, "generation %d (pid %d) %s%s", generation->number, (int)generation->pid,
            cc_spawn_fate(status, fate, sizeof fate), next);
+}
+
+void cc_master_release(struct cc_master *master, const struct cc_launch *kept)
+{
+    if (master->candidate != NULL && master->candidate != kept)
+        cc_process_release(master->candidate);
+    if (master->launch != kept)
+        cc_process_release(master->launch);
+    master->launch = master->candidate = NULL;
 }

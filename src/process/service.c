@@ -100,8 +100,9 @@ void cc_service_reload(struct cc_service *service)
 /* A manager that asked for a reload waits for both ends of it. */
 static void follow_reload(struct cc_service *service, const struct cc_master *master)
 {
-    bool running = master->reload || (find(master, CC_GENERATION_STARTING) != NULL &&
-                                      find(master, CC_GENERATION_SERVING) != NULL);
+    bool running = master->reload || master->in_turn ||
+                   (find(master, CC_GENERATION_STARTING) != NULL &&
+                    find(master, CC_GENERATION_SERVING) != NULL);
     char change[80];
 
     if (!service->reloading && (running || service->reload_asked)) {

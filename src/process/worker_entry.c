@@ -124,13 +124,18 @@ void cc_entry_send(const struct cc_worker_entry *entry, enum cc_message_kind kin
         send_signal(entry, SIGTERM);
 }
 
+static int64_t mercy_s(const struct cc_workers *workers)
+{
+    return workers->mercy_s > 0 ? workers->mercy_s : workers->launch->settings->life.mercy;
+}
+
 void cc_entry_leaves(struct cc_worker_entry *entry)
 {
     const struct cc_settings *settings = entry->all->launch->settings;
     int64_t delay = entry->all->successor == CC_SUCCESSOR_NONE ? settings->server.stop_delay : 0;
 
     entry->state = CC_ENTRY_STOPPING;
-    entry->kill_at_ns = cc_clock_ns() + (delay + settings->life.mercy) * CC_SECOND_NS;
+    entry->kill_at_ns = cc_clock_ns() + (delay + mercy_s(entry->all)) * CC_SECOND_NS;
 }
 
 void cc_entry_stop(struct cc_worker_entry *entry)
@@ -227,9 +232,9 @@ static void end_mercy(struct cc_worker_entry *entry)
     struct cc_running running = cc_harakiri_oldest(workers->board, entry->row);
     bool runs = running.since_ns != 0;
 
-    cc_log(CC_LOG_WARN,
-           "worker %d (pid %d) is killed: it was to finish %d s ago (worker-reload-mercy) and %s%s",
-           entry->seat->number, (int)entry->pid, (int)workers->launch->settings->life.mercy,
+    cc_log(CC_LOG_WARN, "worker %d (pid %d) is killed: it was to finish %d s ago (%s) and %s%s",
+           entry->seat->number, (int)entry->pid, (int)mercy_s(workers),
+           workers->mercy_s > 0 ? "reload-mercy" : "worker-reload-mercy",
            runs ? "still runs " : "has not ended", running.what);
     cc_entry_kill(entry);
 }

@@ -87,11 +87,12 @@ struct cc_workers {
     int chain;                   /* the seat that a chain reload has come to; 0: none runs */
     bool paused;                 /* nobody accepts */
     bool stopping;               /* nobody is started any more */
+    int mercy_s;                 /* then: seconds until they are killed; 0: worker-reload-mercy */
     enum cc_successor successor; /* of those that are told to stop */
     bool served;                 /* all were ready at one time, and the master knows */
     bool must_load;              /* without the app all of them stop */
-    bool app_failed;   /* which has happened: one ended without being ready before all were */
-    bool reload_asked; /* a worker's app did, and the master is to be told */
+    bool app_failed;         /* which has happened: one ended without being ready before all were */
+    bool reload_asked;       /* a worker's app did, and the master is to be told */
     int64_t reload_asked_ns; /* when the master was told last */
 };
 

@@ -2,6 +2,7 @@
 #include "server/listener.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/fd.h"
 #include "log/log.h"
+#include "server/kept.h"
 
 /* A socket's file is left behind by a server that was killed; it may go when nobody listens. */
 static bool remove_stale(const struct cc_address *address, struct cc_err *err)
@@ -103,7 +105,11 @@ static bool inherit(struct cc_listener *listener, struct cc_err *err)
                        "descriptor %d is a socket that does not listen; a .socket unit wants "
                        "Accept=no",
                        fd);
-    listener->fd = fd;
+    /* One of our own: the number stays good for the next reload, whatever becomes of this one. */
+    listener->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (listener->fd < 0)
+        return cc_fail(err, "descriptor %d cannot be taken over: %s", fd, strerror(errno));
+    listener->passed = fd;
     listener->address.kind = CC_ADDRESS_FD;
     cc_fd_nonblock(fd, true);
     cc_fd_cloexec(fd, true);
@@ -136,7 +142,8 @@ static void name_server(struct cc_listener *listener)
 }
 
 static bool open_one(struct cc_listener *listener, const struct cc_server_settings *settings,
-                     const struct cc_plugins *plugins, struct cc_err *err)
+                     const struct cc_plugins *plugins, struct cc_listeners *before,
+                     struct cc_err *err)
 {
     const struct cc_loaded *protocol = cc_plugins_protocol(plugins, listener->setting->protocol);
 
@@ -146,20 +153,30 @@ static bool open_one(struct cc_listener *listener, const struct cc_server_settin
     listener->protocol_settings = protocol->settings;
     if (!cc_address_parse(listener->setting->address, &listener->address, err))
         return false;
+    if (before != NULL && cc_kept_take(listener, before, settings->listen)) {
+        name_server(listener);
+        return true;
+    }
+    if (before != NULL && listener->address.kind == CC_ADDRESS_FD && listener->setting->fd == 0)
+        return cc_fail(err, "a descriptor can only be handed over at a start, not at a reload");
     bool open = listener->setting->fd > 0 || listener->address.kind == CC_ADDRESS_FD
                     ? inherit(listener, err)
                     : bind_and_listen(listener, settings->listen, err);
     if (!open)
         return false;
     name_server(listener);
+    cc_kept_note_file(listener);
     return apply_mode(listener, settings->chmod_socket, err);
 }
 
 void cc_listeners_open(struct cc_listeners *listeners, const struct cc_server_settings *settings,
-                       const struct cc_plugins *plugins, struct cc_problems *problems)
+                       const struct cc_plugins *plugins, struct cc_listeners *before,
+                       struct cc_problems *problems)
 {
     listeners->items = cc_alloc_zeroed(settings->n_sockets, sizeof *listeners->items);
     listeners->count = 0;
+    for (size_t i = 0; before != NULL && i < before->count; i++)
+        before->items[i].claimed = false;
     for (size_t i = 0; i < settings->n_sockets; i++) {
         struct cc_listener *listener = &listeners->items[listeners->count];
         struct cc_err err;
@@ -168,7 +185,7 @@ void cc_listeners_open(struct cc_listeners *listeners, const struct cc_server_se
             continue;
         listener->fd = -1;
         listener->setting = &settings->sockets[i];
-        if (open_one(listener, settings, plugins, &err)) {
+        if (open_one(listener, settings, plugins, before, &err)) {
             listeners->count++;
             continue;
         }
@@ -176,6 +193,7 @@ void cc_listeners_open(struct cc_listeners *listeners, const struct cc_server_se
                         settings->sockets[i].option, err.text);
         if (listener->fd >= 0)
             close(listener->fd);
+        free(listener->file);
         *listener = (struct cc_listener){0};
     }
 }
@@ -195,9 +213,9 @@ bool cc_listeners_chown(const struct cc_listeners *listeners, uid_t uid, gid_t g
 void cc_listeners_unlink(const struct cc_listeners *listeners)
 {
     for (size_t i = 0; i < listeners->count; i++) {
-        const struct cc_address *address = &listeners->items[i].address;
-        if (address->kind == CC_ADDRESS_UNIX && unlink(address->path) != 0 && errno != ENOENT)
-            cc_log(CC_LOG_WARN, "vacuum: the socket %s cannot be removed: %s", address->path,
+        const char *path = listeners->items[i].file;
+        if (path != NULL && unlink(path) != 0 && errno != ENOENT)
+            cc_log(CC_LOG_WARN, "vacuum: the socket %s cannot be removed: %s", path,
                    strerror(errno));
     }
 }
@@ -206,8 +224,10 @@ void cc_listeners_close(struct cc_listeners *listeners, bool unlink_files)
 {
     if (unlink_files)
         cc_listeners_unlink(listeners);
-    for (size_t i = 0; i < listeners->count; i++)
+    for (size_t i = 0; i < listeners->count; i++) {
         close(listeners->items[i].fd);
+        free(listeners->items[i].file);
+    }
     free(listeners->items);
     *listeners = (struct cc_listeners){0};
 }

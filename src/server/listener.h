@@ -15,6 +15,13 @@ struct cc_listener {
     const struct cc_protocol *protocol;
     const void *protocol_settings;
     char server_name[256], server_port[8]; /* for SERVER_NAME and SERVER_PORT */
+    /* A unix socket's file, so that it is known again: absolute path (owned) and identity. */
+    char *file;
+    dev_t file_device;
+    ino_t file_number;
+    int passed;   /* the descriptor that we were given it as; 0: we opened it */
+    bool kept;    /* it was open before this configuration was read (kept.h) */
+    bool claimed; /* a later configuration keeps it */
 };
 
 struct cc_listeners {
@@ -23,9 +30,11 @@ struct cc_listeners {
 };
 
 /* Opens all of settings->sockets, non-blocking and close-on-exec. What cannot be opened goes to
- * problems, one error each with its place; the rest is open all the same. */
+ * problems, one error each with its place; the rest is open all the same. before: at a reload the
+ * sockets that are open now, of which those with the same address are kept; NULL: none. */
 void cc_listeners_open(struct cc_listeners *listeners, const struct cc_server_settings *settings,
-                       const struct cc_plugins *plugins, struct cc_problems *problems);
+                       const struct cc_plugins *plugins, struct cc_listeners *before,
+                       struct cc_problems *problems);
 /* Gives the unix sockets to a user and group before privileges are dropped (chown-socket, or the
  * uid and gid that the server will run as: -1 for as they are). */
 bool cc_listeners_chown(const struct cc_listeners *listeners, uid_t uid, gid_t gid,

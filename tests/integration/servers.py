@@ -232,6 +232,18 @@ class Server:
 
     # -- how it is started
 
+    def rewrite(self, **changes):
+        """Puts another ini in the file's place at once: options changed, or with None taken out."""
+        options = {**self.options, **{name.replace("_", "-"): value
+                                      for name, value in changes.items()}}
+        self.options, text = self._ini_text(options)
+        self.write_ini(text)
+
+    def write_ini(self, text):
+        with open(self.ini + ".new", "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        os.rename(self.ini + ".new", self.ini)
+
     def _ini_text(self, ini):
         if isinstance(ini, str):
             text = (ini.replace("@PORT@", str(self.port)).replace("@DIR@", self.folder)
