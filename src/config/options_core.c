@@ -114,8 +114,11 @@ static const struct cc_option rows[] = {
              "still making: its thread waits meanwhile. uWSGI has 4."},
     {CC_SECONDS_ROW("harakiri", S, process.harakiri), IN("Requests"), .letter = 't',
      .fallback = "0", .max = 86400 * 365,
-     .help = "Time that a request may take in the app; after it the worker is killed and replaced. "
-             "0: any time. Implies master."},
+     .help = "Time that a request may take in the app. After it the log has the stacks of the "
+             "worker's threads, another worker takes its place, its other requests may finish, and "
+             "it is killed. 0: any time. Implies master."},
+    {CC_BOOL_ROW("harakiri-verbose", S, process.harakiri_verbose), IN("Requests"),
+     .help = "Adds to harakiri's report what the kernel says of the threads, and the open files."},
     {.name = "http-auto-chunked",
      .kind = CC_BOOL,
      .support = CC_NO_EFFECT,

@@ -15,8 +15,9 @@ struct cc_process_settings {
     char *pidfile;
     char *uid, *gid; /* names or numbers */
     char *chdir;
-    struct cc_texts env;  /* KEY=VALUE */
-    int64_t harakiri;     /* seconds a request may take; 0: any time */
+    struct cc_texts env; /* KEY=VALUE */
+    int64_t harakiri;    /* seconds a request may take; 0: any time */
+    bool harakiri_verbose;
     int64_t worker_mercy; /* seconds that a stopping worker gets to finish its requests */
 };
 

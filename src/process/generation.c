@@ -129,6 +129,7 @@ static int become_worker(struct generation *generation, const struct cc_worker_b
         .row = born->row,
         .lobby = &generation->lobby,
         .channel = born->channel,
+        .report = born->report,
         .must_load = setup->launch->settings->process.need_app || born->replaces ||
                      (setup->must_load && !generation->workers.served),
     };

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "log/log.h"
+#include "process/autopsy.h"
 #include "process/harakiri.h"
 #include "process/spawn.h"
 
@@ -33,7 +34,7 @@ static const char *say_next(const struct cc_worker_entry *entry, int delay, char
     return text;
 }
 
-void cc_obituary(const struct cc_worker_entry *entry, int status, int delay)
+void cc_obituary(struct cc_worker_entry *entry, int status, int delay)
 {
     const struct cc_workers *workers = entry->all;
     struct cc_running running = cc_harakiri_oldest(workers->board, entry->row);
@@ -45,6 +46,7 @@ void cc_obituary(const struct cc_worker_entry *entry, int status, int delay)
         return; /* said when it was killed */
     if (clean && (workers->stopping || entry->state == CC_ENTRY_STOPPING))
         return;
+    cc_autopsy_dead(entry);
     say_next(entry, delay, next, sizeof next);
     if (clean && entry->was_ready) {
         cc_log(CC_LOG_INFO, "worker %d (pid %d) has ended%s", entry->seat->number, (int)entry->pid,

@@ -8,6 +8,7 @@
 #include "log/log.h"
 #include "process/asking.h"
 #include "process/channel.h"
+#include "process/stacks.h"
 #include "server/server.h"
 
 /* Owned by the worker's main thread; the callbacks run on whichever thread holds the loop. */
@@ -115,6 +116,7 @@ int cc_worker_run(const struct cc_worker_setup *setup, struct cc_app_held *held)
     struct worker worker = {.setup = setup};
     int code;
 
+    cc_stacks_arm(setup->report, held);
     if (!make_app_ready(setup, held, &code)) {
         cc_app_unload(held);
         return code;

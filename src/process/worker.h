@@ -13,6 +13,7 @@ struct cc_worker_setup {
     int row;                      /* of the board */
     const struct cc_lobby *lobby; /* the generation's */
     int channel;                  /* to the generation */
+    int report;                   /* for reports of its stacks; stays open */
     bool must_load;               /* lazy-apps: without the app it ends with CC_EXIT_NO_APP */
 };
 

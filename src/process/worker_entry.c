@@ -46,6 +46,7 @@ void cc_entry_clear(struct cc_worker_entry *entry)
         close(entry->exited.fd);
     entry->channel = -1;
     ev_io_set(&entry->exited, -1, EV_READ);
+    cc_report_close(&entry->report);
 }
 
 static void began(struct cc_worker_entry *entry, struct cc_seat *seat, pid_t pid, int channel)
@@ -59,6 +60,7 @@ static void began(struct cc_worker_entry *entry, struct cc_seat *seat, pid_t pid
     entry->started_ns = cc_clock_ns();
     entry->kill_at_ns = INT64_MAX;
     entry->was_ready = entry->explained = false;
+    entry->harakiri = (struct cc_harakiri){0};
     entry->heard = 0;
     ev_io_set(&entry->messages, channel, EV_READ);
     ev_io_start(loop, &entry->messages);
@@ -68,14 +70,33 @@ static void began(struct cc_worker_entry *entry, struct cc_seat *seat, pid_t pid
         ev_io_start(loop, &entry->exited);
 }
 
-enum cc_forked cc_entry_fork(struct cc_worker_entry *entry, struct cc_seat *seat,
-                             const struct cc_app_held *held, int *channel)
+/* What parent and child talk over; the child's ends are in *born. false with errno set. */
+static bool open_ends(struct cc_worker_entry *entry, struct cc_worker_birth *born, int *ours)
 {
-    const struct cc_app *app = held->state == NULL ? NULL : held->app;
-    char name[16];
     int ends[2];
 
     if (!cc_channel_open(ends))
+        return false;
+    if (!cc_report_open(&entry->report, entry->all->loop, &born->report)) {
+        int saved = errno;
+        close(ends[0]);
+        close(ends[1]);
+        errno = saved;
+        return false;
+    }
+    *ours = ends[0];
+    born->channel = ends[1];
+    return true;
+}
+
+enum cc_forked cc_entry_fork(struct cc_worker_entry *entry, struct cc_seat *seat,
+                             const struct cc_app_held *held, struct cc_worker_birth *born)
+{
+    const struct cc_app *app = held->state == NULL ? NULL : held->app;
+    char name[16];
+    int ours;
+
+    if (!open_ends(entry, born, &ours))
         return CC_FORKED_NOT;
     cc_scoreboard_reset_row(entry->all->board, entry->row, seat->number);
     snprintf(name, sizeof name, "cc-worker-%d", seat->number);
@@ -83,20 +104,23 @@ enum cc_forked cc_entry_fork(struct cc_worker_entry *entry, struct cc_seat *seat
         app->before_fork(held->state);
     pid_t pid = cc_spawn(name);
     if (pid == 0) {
-        close(ends[0]);
-        *channel = ends[1];
+        close(ours);
+        born->number = seat->number;
+        born->row = entry->row;
         return CC_FORKED_CHILD;
     }
     int saved = errno;
     if (app != NULL && app->after_fork_parent != NULL)
         app->after_fork_parent(held->state);
-    close(ends[1]);
+    close(born->channel);
+    close(born->report);
     if (pid < 0) {
-        close(ends[0]);
+        close(ours);
+        cc_report_close(&entry->report);
         errno = saved;
         return CC_FORKED_NOT;
     }
-    began(entry, seat, pid, ends[0]);
+    began(entry, seat, pid, ours);
     if (entry->all->paused)
         cc_entry_send(entry, CC_MESSAGE_PAUSE);
     return CC_FORKED_PARENT;

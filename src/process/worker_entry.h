@@ -14,10 +14,9 @@ enum cc_forked {
 void cc_entry_init(struct cc_worker_entry *entry, struct cc_workers *workers, int row);
 /* Closes its descriptors without touching the process. */
 void cc_entry_clear(struct cc_worker_entry *entry);
-/* Forks a process for the seat, with the app's hooks around it. In the child *channel is its end.
- */
+/* Forks a process for the seat, with the app's hooks around it. In the child *born is filled. */
 enum cc_forked cc_entry_fork(struct cc_worker_entry *entry, struct cc_seat *seat,
-                             const struct cc_app_held *held, int *channel);
+                             const struct cc_app_held *held, struct cc_worker_birth *born);
 /* Tells it to finish; once worker-reload-mercy is over it is killed. Nothing where it knows. */
 void cc_entry_stop(struct cc_worker_entry *entry);
 /* It finishes by itself: mercy begins. */

@@ -83,14 +83,12 @@ static bool start(struct cc_seat *seat, struct cc_worker_entry *entry,
                   const struct cc_app_held *held, struct cc_worker_birth *born)
 {
     struct cc_workers *workers = seat->all;
-    bool replaces = seat->holder != NULL;
-    int channel = -1;
 
     if (entry->row > atomic_load(&workers->board->used))
         atomic_store(&workers->board->used, entry->row);
-    switch (cc_entry_fork(entry, seat, held, &channel)) {
+    born->replaces = seat->holder != NULL;
+    switch (cc_entry_fork(entry, seat, held, born)) {
     case CC_FORKED_CHILD:
-        *born = (struct cc_worker_birth){seat->number, entry->row, channel, replaces};
         return true;
     case CC_FORKED_NOT:
         cc_replace_cannot_start(seat);

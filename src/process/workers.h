@@ -5,7 +5,9 @@
  *
  * workers.c is the table, and what the generation asks of it; worker_entry.c one process: fork,
  * channel, stop, kill, reap; replace.c who sits where and who replaces whom; obituary.c what the
- * log says of a death; life.c limits that end a worker; idle.c no workers until a client connects.
+ * log says of a death; life.c limits that end a worker; harakiri.c
+ * requests that are too old; autopsy.c reports of stacks; idle.c no workers until a client
+ * connects.
  */
 #ifndef CC_PROCESS_WORKERS_H
 #define CC_PROCESS_WORKERS_H
@@ -16,8 +18,10 @@
 #include <sys/types.h>
 
 #include "process/app_load.h"
+#include "process/harakiri.h"
 #include "process/idle.h"
 #include "process/process.h"
+#include "process/report.h"
 #include "process/throttle.h"
 #include "server/server.h"
 #include "stats/scoreboard.h"
@@ -43,7 +47,9 @@ struct cc_worker_entry {
     int64_t kill_at_ns; /* STOPPING: when mercy ends; INT64_MAX: never */
     bool was_ready;     /* it came to serve */
     bool explained;     /* the log has said why it dies */
-    int heard;          /* messages in the second that began at heard_ns */
+    struct cc_harakiri harakiri;
+    struct cc_report report; /* of its stacks, as it writes them */
+    int heard;               /* messages in the second that began at heard_ns */
     int64_t heard_ns;
     ev_io messages;
     ev_io exited; /* on a pidfd; fd -1: the kernel has none, and it is looked for every second */
@@ -57,6 +63,7 @@ enum cc_replace_why {
     CC_REPLACE_LIFETIME,
     CC_REPLACE_RSS,
     CC_REPLACE_AS,
+    CC_REPLACE_HARAKIRI,
     CC_REPLACE_RECYCLE, /* everybody at once */
     CC_REPLACE_CHAIN,   /* one after another */
 };
@@ -100,6 +107,7 @@ struct cc_workers {
 struct cc_worker_birth {
     int number, row;
     int channel;   /* to the generation; its own */
+    int report;    /* where it writes reports of its stacks; its own */
     bool replaces; /* another serves in its seat */
 };
 

@@ -373,22 +373,6 @@ def test_reloads_leave_nothing_open(server, site):
 
 
 @LAZY
-def test_harakiri_kills_what_runs_too_long_and_only_that(server, site, lazy):
-    one = server(options(site, harakiri=2, **{"lazy-apps": lazy}), may_crash=True)
-    before = all_ready(one)
-    stuck = InBackground(one, site, 60, "stuck")
-    short = InBackground(one, site, 1, "short")
-    assert short.result().body == b"slept in one"
-    assert stuck.result() is None
-    log = one.wait_log("is ready", count=3)
-    line = next(line for line in log.splitlines() if "harakiri" in line)
-    assert "GET /sleep/60/stuck has run for 2 seconds (the limit is 2)" in line
-    killed = set(before) - set(one.workers(2))
-    assert len(killed) == 1 and f"(pid {killed.pop()}) is killed" in line
-    assert body(one, "/version") == "one"
-
-
-@LAZY
 def test_need_app_ends_the_start_with_22(server, site, lazy):
     write_app(site, "raise RuntimeError('no shop today')")
     one = server(options(site, vacuum=True, pidfile="run.pid", **{
