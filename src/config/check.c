@@ -209,6 +209,39 @@ static void check_life(const struct check *check)
     life->min_lifetime = 0;
 }
 
+static void refuse_cheaper(const struct check *check, const char *option, int64_t value,
+                           const char *expected)
+{
+    cc_problems_add(check->problems, CC_ERROR, place_of(check, option), "%s: expected %s, got %lld",
+                    option, expected, (long long)value);
+}
+
+static void check_cheaper(const struct check *check)
+{
+    struct cc_cheaper_settings *cheaper = &check->settings->cheaper;
+    int64_t most = check->settings->process.processes;
+
+    if (cheaper->least > 0 && cheaper->least >= most)
+        refuse_cheaper(check, "cheaper", cheaper->least,
+                       "less than processes, the largest number of workers");
+    if (cheaper->initial > most)
+        refuse_cheaper(check, "cheaper-initial", cheaper->initial, "no more than processes");
+    if (cheaper->initial < cheaper->least)
+        cheaper->initial = cheaper->least;
+    if (cheaper->rss_hard > 0 && cheaper->rss_hard <= cheaper->rss_soft)
+        refuse_cheaper(check, "cheaper-rss-limit-hard", cheaper->rss_hard,
+                       "more than cheaper-rss-limit-soft");
+    if (cheaper->rss_hard > 0 && cheaper->rss_soft == 0)
+        refuse_cheaper(check, "cheaper-rss-limit-hard", cheaper->rss_hard,
+                       "cheaper-rss-limit-soft to be set as well");
+    if (cheaper->busyness_min >= cheaper->busyness_max)
+        refuse_cheaper(check, "cheaper-busyness-min", cheaper->busyness_min,
+                       "less than cheaper-busyness-max");
+    if (cheaper->least == 0 && was_given(check, "cheaper-algo"))
+        cc_problems_add(check->problems, CC_WARNING, place_of(check, "cheaper-algo"),
+                        "cheaper-algo: does nothing without cheaper, the least number of workers");
+}
+
 /* What needs a process that watches over the others; NULL: nothing. */
 static const char *needs_master(const struct cc_settings *settings)
 {
@@ -282,6 +315,7 @@ void cc_check(struct cc_settings *settings, const struct cc_targets *targets,
     check_listen(&check);
     check_env(&check);
     check_life(&check);
+    check_cheaper(&check);
     check_health(&check);
     imply_master(&check);
     complete_mercy(&check);

@@ -149,7 +149,8 @@ static const struct cc_option_table table = {"core", rows, sizeof rows / sizeof 
 
 /* In the order of --help. */
 static const struct cc_option_table *const tables[] = {
-    &table, &cc_options_drain, &cc_options_process, &cc_options_life, &cc_options_reload};
+    &table,           &cc_options_drain,   &cc_options_process,
+    &cc_options_life, &cc_options_cheaper, &cc_options_reload};
 
 void cc_options_core_add(struct cc_targets *targets, struct cc_settings *settings)
 {

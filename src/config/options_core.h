@@ -18,6 +18,7 @@ const struct cc_option *cc_options_core_find(const char *name);
 extern const struct cc_option_table cc_options_drain;
 extern const struct cc_option_table cc_options_process;
 extern const struct cc_option_table cc_options_life;
+extern const struct cc_option_table cc_options_cheaper;
 extern const struct cc_option_table cc_options_reload;
 
 #endif

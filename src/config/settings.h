@@ -37,6 +37,19 @@ struct cc_reload_settings {
     bool overlap;  /* the new generation starts beside the old one, not after it */
 };
 
+/* src/process: a number of workers that follows the load. */
+struct cc_cheaper_settings {
+    int64_t least; /* workers; 0: their number does not change */
+    int64_t initial, step;
+    int64_t algorithm; /* enum cc_cheaper_algorithm */
+    int64_t overload, idle;
+    int64_t rss_soft, rss_hard;         /* bytes */
+    int64_t busyness_max, busyness_min; /* percent */
+    int64_t multiplier, penalty;
+    bool verbose;
+    int64_t backlog_alert, backlog_multiplier, backlog_step, backlog_nonzero;
+};
+
 /* One socket to listen on: made from the options socket, http and so on by check.c. */
 struct cc_socket_setting {
     char *address;        /* as written */
@@ -84,6 +97,7 @@ struct cc_plugin_settings {
 struct cc_settings {
     struct cc_process_settings process;
     struct cc_life_settings life;
+    struct cc_cheaper_settings cheaper;
     struct cc_reload_settings reload;
     struct cc_server_settings server;
     struct cc_log_settings log;

@@ -42,6 +42,10 @@ static void obey(struct cc_workers *workers, const struct cc_message *message)
     case CC_MESSAGE_RESUME:
         cc_workers_pause(workers, message->kind == CC_MESSAGE_PAUSE);
         break;
+    case CC_MESSAGE_MORE:
+    case CC_MESSAGE_FEWER:
+        cc_cheaper_by_hand(workers, message->kind == CC_MESSAGE_MORE ? 1 : -1);
+        break;
     case CC_MESSAGE_CHEAP:
         cc_idle_begin(workers);
         break;

@@ -62,6 +62,7 @@ void cc_workers_clear(struct cc_workers *workers)
     cc_idle_end(workers);
     for (int i = 0; i < workers->n_entries; i++)
         cc_entry_clear(&workers->entries[i]);
+    cc_cheaper_clear(&workers->cheaper);
     free(workers->entries);
     free(workers->seats);
     workers->entries = NULL;
@@ -125,7 +126,9 @@ bool cc_workers_start_due(struct cc_workers *workers, const struct cc_app_held *
 
 int cc_workers_initial(const struct cc_workers *workers)
 {
-    return workers->n_seats;
+    int initial = (int)workers->launch->settings->cheaper.initial;
+
+    return initial > 0 ? initial : workers->n_seats;
 }
 
 int cc_workers_wanted(const struct cc_workers *workers)
@@ -226,14 +229,18 @@ void cc_workers_check(struct cc_workers *workers)
         cc_life_look(&workers->entries[i], now);
     }
     cc_idle_look(workers, now);
+    cc_cheaper_look(workers, now);
 }
 
 /* Is there anything that has to be looked at each second? */
 static bool needs_look(const struct cc_workers *workers)
 {
+    bool cheaper = workers->launch->settings->cheaper.least > 0;
     const struct cc_life_settings *life = &workers->launch->settings->life;
 
-    if (cc_life_limited(life) || (life->idle > 0 && workers->idle.bells == NULL))
+    if (!workers->stopping && cc_life_limited(life))
+        return true;
+    if (!workers->stopping && workers->idle.bells == NULL && (life->idle > 0 || cheaper))
         return true;
     for (int i = 0; i < workers->n_entries; i++)
         if (workers->entries[i].state != CC_ENTRY_FREE && workers->entries[i].exited.fd < 0)

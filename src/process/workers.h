@@ -5,9 +5,8 @@
  *
  * workers.c is the table, and what the generation asks of it; worker_entry.c one process: fork,
  * channel, stop, kill, reap; replace.c who sits where and who replaces whom; obituary.c what the
- * log says of a death; life.c limits that end a worker; harakiri.c
- * requests that are too old; autopsy.c reports of stacks; idle.c no workers until a client
- * connects.
+ * log says of a death; life.c limits that end a worker; harakiri.c requests that are too old;
+ * autopsy.c reports of stacks; idle.c no workers until a client connects; cheaper.c their number.
  */
 #ifndef CC_PROCESS_WORKERS_H
 #define CC_PROCESS_WORKERS_H
@@ -18,6 +17,7 @@
 #include <sys/types.h>
 
 #include "process/app_load.h"
+#include "process/cheaper.h"
 #include "process/harakiri.h"
 #include "process/idle.h"
 #include "process/process.h"
@@ -91,6 +91,7 @@ struct cc_workers {
     int n_seats;
     int64_t looked_ns; /* when it was last looked at what is looked at each second */
     struct cc_idle idle;
+    struct cc_cheaper cheaper;
     int chain;                   /* the seat that a chain reload has come to; 0: none runs */
     bool paused;                 /* nobody accepts */
     bool stopping;               /* nobody is started any more */
