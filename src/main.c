@@ -1,6 +1,7 @@
 /* The program on one screen: read the command line and the configuration, open plugins and sockets,
  * then run. */
 #include "base/fd.h"
+#include "cli/command.h"
 #include "cli/start.h"
 #include "process/process.h"
 
@@ -11,6 +12,8 @@ int main(int argc, char **argv)
     (void)argc;
     if (!cc_fd_fill_standard())
         return CC_EXIT_SYSTEM;
+    if (cc_command_is(argv))
+        return cc_command_run(argv);
     cc_invocation_init(&invocation, argv);
     struct cc_start *start = cc_start_new(&invocation, false);
     int code = cc_start_read(start);

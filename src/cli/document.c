@@ -97,6 +97,12 @@ static const char man_tail[] =
     ".TP\n.B 1\nThe configuration or an address is wrong; every error was printed.\n"
     ".TP\n.B 2\nThe command line is wrong.\n"
     ".TP\n.B 3\nThe system refused something.\n"
+    ".PP\nOf the commands:\n"
+    ".TP\n.B 0\nDone: the new generation serves, the server is gone, the status was printed.\n"
+    ".TP\n.B 1\nNot done, and the server goes on as before.\n"
+    ".TP\n.B 3\nNo such server runs.\n"
+    ".TP\n.B 4\nIt may run, but cannot be asked.\n"
+    ".PP\nOf a server also:\n"
     ".TP\n.B 22\nneed\\-app is set and the app could not be loaded.\n"
     ".SH EXAMPLES\n"
     ".nf\n"
@@ -141,6 +147,8 @@ static void markdown_facts(FILE *to, const struct cc_option *option)
         fprintf(to, "- on the command line also `-%c`\n", option->letter);
     if (option->aliases != NULL)
         fprintf(to, "- also called %s\n", option->aliases);
+    if (option->restart)
+        fprintf(to, "- a reload does not change it, a restart does\n");
     fprintf(to, "- since %s\n", option->since);
 }
 

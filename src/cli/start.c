@@ -153,14 +153,36 @@ static void make_absolute(const struct cc_start *start, char **path)
     *path = whole;
 }
 
+static void make_list_absolute(const struct cc_start *start, struct cc_texts *paths)
+{
+    for (size_t i = 0; i < paths->count; i++)
+        make_absolute(start, &paths->items[i].text);
+}
+
+char *cc_start_first_file(const struct cc_start *start)
+{
+    const char *name = first_place(start).file;
+    char *path = name == NULL ? NULL : cc_strdup(name);
+
+    make_absolute(start, &path);
+    return path;
+}
+
 /* As in uWSGI, relative sockets lie below chdir, while pidfile and logto lie below the folder that
  * the server was started in. */
 static void enter_folder(struct cc_start *start)
 {
     struct cc_process_settings *process = &start->settings.process;
+    struct cc_reload_settings *reload = &start->settings.reload;
 
     make_absolute(start, &process->pidfile);
     make_absolute(start, &start->settings.log.logto);
+    make_list_absolute(start, &reload->touch_reload);
+    make_list_absolute(start, &reload->touch_chain);
+    make_list_absolute(start, &reload->touch_workers);
+    make_list_absolute(start, &reload->touch_logreopen);
+    make_list_absolute(start, &reload->master_fifo);
+    start->file = cc_start_first_file(start);
     if (process->chdir == NULL)
         return;
     make_absolute(start, &process->chdir);
@@ -176,8 +198,8 @@ void cc_start_enter(struct cc_start *start, struct cc_listeners *before)
     cc_listeners_open(&start->listeners, &start->settings.server, &start->plugins, before,
                       &start->problems);
     start->folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    start->launch =
-        (struct cc_launch){&start->settings, &start->plugins, &start->listeners, &cc_reread_source};
+    start->launch = (struct cc_launch){&start->settings, &start->plugins, &start->listeners,
+                                       start->file, &cc_reread_source};
 }
 
 int cc_start_open(struct cc_start *start)
@@ -233,5 +255,6 @@ void cc_start_free(struct cc_start *start)
     cc_invocation_free_copy(start->argv);
     if (start->folder >= 0)
         close(start->folder);
+    free(start->file);
     free(start);
 }

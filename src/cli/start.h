@@ -23,6 +23,7 @@ struct cc_start {
     struct cc_plugins plugins;
     struct cc_targets targets;
     struct cc_listeners listeners;
+    char *file;              /* the first ini, absolute; NULL: none */
     int folder;              /* that it works in, chdir or where it was started; -1: none */
     struct cc_launch launch; /* what the processes see of it */
 };
@@ -42,6 +43,8 @@ void cc_start_enter(struct cc_start *start, struct cc_listeners *before);
 /* The same at the first start: prints the problems. CC_START_GO_ON or the exit code, with what it
  * has opened closed and removed again. */
 int cc_start_open(struct cc_start *start);
+/* Absolute path of the first ini that was read, or NULL; the caller frees it. */
+char *cc_start_first_file(const struct cc_start *start);
 /* Says in the log where the server listens, a line a socket. */
 void cc_start_announce(const struct cc_listeners *listeners);
 /* NULL is fine. Closes the sockets and leaves their files. */

@@ -246,6 +246,7 @@ static void check_cheaper(const struct check *check)
 static const char *needs_master(const struct cc_settings *settings)
 {
     const struct cc_life_settings *life = &settings->life;
+    const struct cc_reload_settings *reload = &settings->reload;
     const struct {
         int64_t value;
         const char *option;
@@ -260,6 +261,11 @@ static const char *needs_master(const struct cc_settings *settings)
         {life->evil_as_mb, "evil-reload-on-as"},
         {life->cheap, "cheap"},
         {life->idle, "idle"},
+        {(int64_t)reload->touch_reload.count, "touch-reload"},
+        {(int64_t)reload->touch_chain.count, "touch-chain-reload"},
+        {(int64_t)reload->touch_workers.count, "touch-workers-reload"},
+        {(int64_t)reload->touch_logreopen.count, "touch-logreopen"},
+        {(int64_t)reload->master_fifo.count, "master-fifo"},
     };
 
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)

@@ -35,6 +35,8 @@ struct cc_life_settings {
 struct cc_reload_settings {
     int64_t mercy; /* seconds that an old generation gets to finish its requests */
     bool overlap;  /* the new generation starts beside the old one, not after it */
+    struct cc_texts touch_reload, touch_chain, touch_workers, touch_logreopen;
+    struct cc_texts master_fifo;
 };
 
 /* src/process: a number of workers that follows the load. */

@@ -8,24 +8,25 @@
 #include <stdint.h>
 
 enum cc_message_kind {
-    CC_MESSAGE_STOP = 1, /* downwards: stop accepting, finish, end; status: enum cc_successor */
-    CC_MESSAGE_LOADED,   /* generation to master: from here on workers are forked */
-    CC_MESSAGE_READY,    /* upwards: a worker serves; from a generation: all of its workers do */
-    CC_MESSAGE_STARTED,  /* generation to master: a worker was forked; status: its number */
-    CC_MESSAGE_ENDED,    /* generation to master: a worker was reaped */
-    CC_MESSAGE_RELOAD,   /* upwards: the app asks for a reload of everything */
-    CC_MESSAGE_REPLACE,  /* worker to generation: replace me; status: an enum cc_app_ask, or
-                          * CC_WORN_OUT */
-    CC_MESSAGE_LEAVING,  /* worker to generation: I finish my requests and end */
-    CC_MESSAGE_RECYCLE,  /* downwards: replace all workers now, each by one started beside it */
-    CC_MESSAGE_CHAIN,    /* downwards: the same, one worker after another */
-    CC_MESSAGE_STOP_NOW, /* downwards: kill the workers and end */
-    CC_MESSAGE_MORE,     /* downwards: one worker more */
-    CC_MESSAGE_FEWER,    /* downwards: one worker less */
-    CC_MESSAGE_CHEAP,    /* downwards: no worker until a client comes */
-    CC_MESSAGE_PAUSE,    /* downwards, and on to the workers: accept nobody */
-    CC_MESSAGE_RESUME,   /* the end of that */
-    CC_MESSAGE_IDLE,     /* generation to master: idle for so long that die-on-idle ends it all */
+    CC_MESSAGE_STOP = 1,   /* downwards: stop accepting, finish, end; status: enum cc_successor */
+    CC_MESSAGE_LOADED,     /* generation to master: from here on workers are forked */
+    CC_MESSAGE_READY,      /* upwards: a worker serves; from a generation: all of its workers do */
+    CC_MESSAGE_STARTED,    /* generation to master: a worker was forked; status: its number */
+    CC_MESSAGE_ENDED,      /* generation to master: a worker was reaped */
+    CC_MESSAGE_RELOAD,     /* upwards: the app asks for a reload of everything */
+    CC_MESSAGE_REPLACE,    /* worker to generation: replace me; status: an enum cc_app_ask, or
+                            * CC_WORN_OUT */
+    CC_MESSAGE_LEAVING,    /* worker to generation: I finish my requests and end */
+    CC_MESSAGE_RECYCLE,    /* downwards: replace all workers now, each by one started beside it */
+    CC_MESSAGE_CHAIN,      /* downwards: the same, one worker after another */
+    CC_MESSAGE_STOP_NOW,   /* downwards: kill the workers and end */
+    CC_MESSAGE_MORE,       /* downwards: one worker more */
+    CC_MESSAGE_FEWER,      /* downwards: one worker less */
+    CC_MESSAGE_CHEAP,      /* downwards: no worker until a client comes */
+    CC_MESSAGE_PAUSE,      /* downwards, and on to the workers: accept nobody */
+    CC_MESSAGE_RESUME,     /* the end of that */
+    CC_MESSAGE_IDLE,       /* generation to master: idle for so long that die-on-idle ends it all */
+    CC_MESSAGE_LOG_REOPEN, /* downwards, and on to the workers: open logto again */
 };
 
 /* As the status of REPLACE: the worker has answered max-requests. */

@@ -13,6 +13,7 @@
 #include "process/replace.h"
 #include "process/stacks.h"
 #include "process/worker.h"
+#include "process/worker_entry.h"
 #include "process/workers.h"
 #include "system/surroundings.h"
 
@@ -27,6 +28,17 @@ struct generation {
     ev_signal term;
     ev_timer wake;
 };
+
+static void reopen_log(struct cc_workers *workers)
+{
+    struct cc_err err;
+
+    if (!cc_surroundings_logto(workers->launch->settings->log.logto, &err))
+        cc_log(CC_LOG_ERROR, "%s", err.text);
+    for (int i = 0; i < workers->n_entries; i++)
+        if (workers->entries[i].state != CC_ENTRY_FREE)
+            cc_entry_send(&workers->entries[i], CC_MESSAGE_LOG_REOPEN);
+}
 
 static void obey(struct cc_workers *workers, const struct cc_message *message)
 {
@@ -45,6 +57,9 @@ static void obey(struct cc_workers *workers, const struct cc_message *message)
     case CC_MESSAGE_MORE:
     case CC_MESSAGE_FEWER:
         cc_cheaper_by_hand(workers, message->kind == CC_MESSAGE_MORE ? 1 : -1);
+        break;
+    case CC_MESSAGE_LOG_REOPEN:
+        reopen_log(workers);
         break;
     case CC_MESSAGE_CHEAP:
         cc_idle_begin(workers);

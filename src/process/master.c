@@ -3,17 +3,22 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "log/log.h"
+#include "process/control.h"
+#include "process/fifo.h"
 #include "process/generation.h"
 #include "process/master_state.h"
 #include "process/service.h"
 #include "process/signals.h"
 #include "process/strays.h"
+#include "process/touch.h"
 
 /* How long killed processes may take to go; only one that hangs in the kernel takes longer. */
 #define KILL_PATIENCE_S 5.0
@@ -25,6 +30,9 @@ struct watchers {
     ev_timer wake;  /* a generation is due */
     ev_timer mercy; /* the end of patience with those that stop */
     struct cc_service service;
+    struct cc_touch touch;
+    struct cc_fifo fifo;
+    struct cc_control control;
 };
 
 static void kill_all(struct cc_master *master)
@@ -45,13 +53,13 @@ static void stop_all(struct cc_master *master)
         cc_generation_stop(CC_CONTAINER(link, struct cc_generation, link), CC_SUCCESSOR_NONE, 0);
 }
 
-static void begin_stop(struct cc_master *master, struct watchers *watchers, int number)
+static void begin_stop(struct cc_master *master, struct watchers *watchers, bool now)
 {
     int64_t delay = master->launch->settings->server.stop_delay;
     int64_t mercy = master->launch->settings->process.worker_mercy + delay;
-    bool at_once = master->stopping || number == SIGQUIT;
+    bool at_once = master->stopping || now;
 
-    cc_log(CC_LOG_INFO, "SIG%s: stopping%s", sigabbrev_np(number),
+    cc_log(CC_LOG_INFO, "%sstopping%s", master->stop_why,
            at_once ? " at once" : "; running requests may finish");
     if (!at_once && delay > 0)
         cc_log(CC_LOG_INFO, "all is served for %lld s more (stop-delay)", (long long)delay);
@@ -78,7 +86,9 @@ static void on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
         cc_service_reload(&watchers->service);
         cc_master_ask_reload(master);
     } else {
-        begin_stop(master, watchers, watcher->signum);
+        snprintf(master->stop_why, sizeof master->stop_why,
+                 "SIG%s: ", sigabbrev_np(watcher->signum));
+        begin_stop(master, watchers, watcher->signum == SIGQUIT);
     }
 }
 
@@ -143,6 +153,9 @@ static void begin(struct cc_master *master, struct watchers *watchers)
     ev_timer_init(&watchers->wake, on_wake, 0, 0);
     ev_timer_init(&watchers->mercy, on_mercy, 0, 0);
     cc_service_begin(&watchers->service, master->loop);
+    cc_touch_begin(&watchers->touch, master->loop);
+    cc_fifo_begin(&watchers->fifo, master->loop);
+    cc_control_begin(&watchers->control, master->loop);
     /* Workers whose generation dies become ours to reap, and not those of process 1. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
@@ -153,6 +166,9 @@ static void clear(struct cc_master *master, struct watchers *watchers,
 {
     cc_generations_clear(&master->generations, kept);
     cc_service_end(&watchers->service, master->loop);
+    cc_touch_end(&watchers->touch);
+    cc_fifo_end(&watchers->fifo, kept == NULL);
+    cc_control_end(&watchers->control);
     for (int i = 0; i < N_SIGNALS; i++)
         ev_signal_stop(master->loop, &watchers->signals[i]);
     ev_loop_destroy(master->loop);
@@ -204,21 +220,55 @@ static int become_generation(struct cc_master *master, struct watchers *watchers
     return code;
 }
 
+/* The ways to give orders are those of the configuration that counts now. false: the first FIFO
+ * cannot be had, which ends the start. */
+static bool follow_settings(struct cc_master *master, struct watchers *watchers)
+{
+    const struct cc_reload_settings *settings = &master->launch->settings->reload;
+    struct cc_err err;
+
+    if (master->followed == master->launch)
+        return true;
+    master->followed = master->launch;
+    cc_touch_follow(&watchers->touch, settings);
+    if (cc_fifo_follow(&watchers->fifo, &settings->master_fifo, &err))
+        return true;
+    cc_log(CC_LOG_ERROR, "%s", err.text);
+    return false;
+}
+
+/* What there is to do between two runs of the loop. */
+static void turn(struct cc_master *master, struct watchers *watchers)
+{
+    if (master->generations.reload_asked)
+        cc_master_ask_reload(master);
+    master->generations.reload_asked = false;
+    if (master->reload)
+        cc_service_reload(&watchers->service);
+    if (master->stop_asked)
+        begin_stop(master, watchers, master->stop_now);
+    master->stop_asked = false;
+    cc_master_take_over(master);
+    cc_mercy_check(master);
+    cc_generations_bury(&master->generations);
+    cc_service_update(&watchers->service, master);
+    follow_settings(master, watchers);
+    cc_control_update(&watchers->control, master);
+}
+
 int cc_master_run(struct cc_launch **launch, void (*in_child)(void *data), void *data)
 {
-    struct cc_master master = {.launch = *launch};
+    struct cc_master master = {.launch = *launch, .started_ns = cc_clock_ns()};
     struct watchers watchers;
     struct cc_generation_setup born;
 
     begin(&master, &watchers);
+    if (!follow_settings(&master, &watchers)) {
+        master.stopping = true;
+        master.code = CC_EXIT_SYSTEM;
+    }
     for (;;) {
-        if (master.generations.reload_asked)
-            cc_master_ask_reload(&master);
-        master.generations.reload_asked = false;
-        cc_master_take_over(&master);
-        cc_mercy_check(&master);
-        cc_generations_bury(&master.generations);
-        cc_service_update(&watchers.service, &master);
+        turn(&master, &watchers);
         if (master.stopping && cc_link_alone(&master.generations.list))
             break;
         /* Forks happen here and not inside the loop's callbacks, so that the child can drop it. */

@@ -6,15 +6,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/attributes.h"
+
 #include "process/generations.h"
 #include "process/process.h"
 #include "process/throttle.h"
 
 /* Owned by the master's only thread. */
 struct cc_master {
-    struct cc_launch *launch;    /* what serves, and what is started again when it dies */
-    struct cc_launch *candidate; /* of a reload that is under way; NULL: none */
-    int candidate_number;        /* of the generation that was started from it; 0: none yet */
+    struct cc_launch *launch;         /* what serves, and what is started again when it dies */
+    struct cc_launch *candidate;      /* of a reload that is under way; NULL: none */
+    const struct cc_launch *followed; /* the one whose ways to give orders are open */
+    int candidate_number;             /* of the generation that was started from it; 0: none yet */
     struct ev_loop *loop;
     struct cc_generations generations;
     struct cc_throttle throttle; /* of generations that die */
@@ -22,11 +25,25 @@ struct cc_master {
     bool served;                 /* one was ready at some time */
     bool reload;                 /* somebody asked for one that has not begun */
     bool in_turn;                /* a reload has ended the old generation before the new one */
+    bool brutal;                 /* that reload gives the old generation no time */
+    bool paused;                 /* nobody accepts */
+    /* Reloads are counted so that whoever waits for one knows it: each that begins ends. */
+    unsigned reloads_begun, reloads_ended;
+    int reload_number;  /* of the generation that the last one started */
+    bool reload_failed; /* the last one that ended */
+    char reload_result[160];
+    int64_t started_ns;
+    char stop_why[24];
+    bool stop_asked, stop_now; /* by an order; begins in the next turn of the loop */
     bool stopping, killing;
     int code; /* exit code, once stopping */
 };
 
 /* reload.c: which generation to start, stop and keep. */
+
+/* The reload that is under way, if one is, has ended so. */
+void cc_master_reload_ended(struct cc_master *master, bool failed, const char *format, ...)
+    CC_PRINTF(3, 4);
 
 /* A reload is wanted, for whatever reason. */
 void cc_master_ask_reload(struct cc_master *master);

@@ -21,6 +21,7 @@ struct cc_launch {
     const struct cc_settings *settings;
     const struct cc_plugins *plugins;
     struct cc_listeners *listeners;
+    const char *file;               /* the first ini, absolute; NULL: none */
     const struct cc_source *source; /* NULL: it cannot be read again, and reloads go on with it */
 };
 

@@ -1,11 +1,13 @@
 /* Which generation to start, stop and keep: the decisions of the master without its loop. A reload
  * reads the configuration again and starts a new generation beside the old, and the old one stops
  * when the new one serves; a broken configuration and an app that does not load change nothing. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
 #include "log/log.h"
+#include "process/channel.h"
 #include "process/master_state.h"
 #include "process/spawn.h"
 #include "server/kept.h"
@@ -13,6 +15,20 @@
 #define GRACE_S 2
 
 #define OF(at) CC_CONTAINER(at, struct cc_generation, link)
+
+void cc_master_reload_ended(struct cc_master *master, bool failed, const char *format, ...)
+{
+    va_list arguments;
+
+    if (master->reloads_ended == master->reloads_begun)
+        return;
+    master->reloads_ended = master->reloads_begun;
+    master->brutal = false;
+    master->reload_failed = failed;
+    va_start(arguments, format);
+    vsnprintf(master->reload_result, sizeof master->reload_result, format, arguments);
+    va_end(arguments);
+}
 
 void cc_master_ask_reload(struct cc_master *master)
 {
@@ -47,7 +63,11 @@ static void stop_serving(struct cc_master *master, const struct cc_generation *b
         else
             cc_log(CC_LOG_INFO, "reload: generation %d finishes its requests and ends",
                    generation->number);
+        if (master->brutal)
+            cc_mercy_say_running(generation);
         cc_generation_stop(generation, CC_SUCCESSOR_GENERATION, next->settings->reload.mercy);
+        if (master->brutal)
+            cc_channel_send(generation->channel, (struct cc_message){.kind = CC_MESSAGE_STOP_NOW});
         /* It sees to that itself; this is for one that cannot. */
         cc_mercy_grant(generation, next->settings->reload.mercy + GRACE_S);
     }
@@ -82,11 +102,16 @@ static bool read_again(struct cc_master *master)
     const struct cc_source *source = master->launch->source;
 
     master->reload = false;
+    master->reloads_begun++;
+    master->reload_number = 0;
     if (source == NULL)
         return true;
     cc_master_drop_candidate(master);
     master->candidate = source->read(master->launch);
-    return master->candidate != NULL;
+    if (master->candidate != NULL)
+        return true;
+    cc_master_reload_ended(master, true, "the configuration is broken, see the log");
+    return false;
 }
 
 static bool anyone_stops(const struct cc_master *master)
@@ -140,6 +165,8 @@ void cc_master_started(struct cc_master *master, const struct cc_generation *gen
 {
     if (master->candidate != NULL)
         master->candidate_number = generation->number;
+    if (master->reloads_ended != master->reloads_begun)
+        master->reload_number = generation->number;
 }
 
 void cc_master_cannot_start(struct cc_master *master)
@@ -153,6 +180,7 @@ void cc_master_cannot_start(struct cc_master *master)
         return;
     }
     cc_log(CC_LOG_ERROR, "reload failed: generation %d goes on serving", serving->number);
+    cc_master_reload_ended(master, true, "no process could be started, see the log");
     cc_master_drop_candidate(master);
 }
 
@@ -183,9 +211,10 @@ void cc_master_take_over(struct cc_master *master)
         cc_log(CC_LOG_INFO, "all workers are ready");
     master->served = true;
     master->in_turn = false;
-    if (newest->deadline_ns != 0) /* it was granted to its start */
-        newest->deadline_ns = 0;
+    newest->deadline_ns = 0; /* it was granted to its start */
     stop_serving(master, newest);
+    if (newest->number == master->reload_number)
+        cc_master_reload_ended(master, false, "generation %d serves", newest->number);
     if (newest->number == master->candidate_number)
         adopt(master);
 }
@@ -207,9 +236,13 @@ static void start_failed(struct cc_master *master, const struct cc_generation *g
             "reload failed: generation %d %s before it was ready (see above); generation %d goes "
             "on serving",
             generation->number, fate, serving->number);
+        cc_master_reload_ended(master, true, "generation %d %s before it was ready, see the log",
+                               generation->number, fate);
         cc_master_drop_candidate(master);
         return;
     }
+    cc_master_reload_ended(master, true, "generation %d %s before it was ready, see the log",
+                           generation->number, fate);
     /* The one that served has died meanwhile: the old configuration is the one that worked. */
     if (generation->number == master->candidate_number)
         cc_master_drop_candidate(master);

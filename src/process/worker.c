@@ -10,6 +10,7 @@
 #include "process/channel.h"
 #include "process/stacks.h"
 #include "server/server.h"
+#include "system/surroundings.h"
 
 /* Owned by the worker's main thread; the callbacks run on whichever thread holds the loop. */
 struct worker {
@@ -31,6 +32,9 @@ static void on_channel(struct ev_loop *loop, ev_io *watcher, int events)
             cc_server_stop(worker->server, (enum cc_successor)message.status);
         else if (message.kind == CC_MESSAGE_PAUSE || message.kind == CC_MESSAGE_RESUME)
             cc_server_pause(worker->server, message.kind == CC_MESSAGE_PAUSE);
+        else if (message.kind == CC_MESSAGE_LOG_REOPEN)
+            /* The generation has said what is wrong with it, if anything is. */
+            cc_surroundings_logto(worker->setup->launch->settings->log.logto, NULL);
     if (got == CC_RECEIVED_GONE) {
         /* The kernel kills us with our parent; where it does not, end in good order. */
         ev_io_stop(loop, watcher);
