@@ -80,7 +80,7 @@ static bool take_size_byte(struct cc_http_chunked *chunked, char c, int64_t limi
         return true;
     }
     if (chunked->step == EXTENSION) {
-        if (cc_http_is_control(c))
+        if (cc_is_control(c))
             return broken(err, "a control byte in a chunk extension");
         return count_overhead(chunked, err);
     }
@@ -100,7 +100,7 @@ static bool take_trailer_byte(struct cc_http_chunked *chunked, char c, struct cc
     case TRAILER:
         if (c == '\r')
             chunked->step = END_LF;
-        else if (cc_http_is_token_byte(c))
+        else if (cc_is_token_byte(c))
             chunked->step = TRAILER_NAME;
         else
             return broken(err, "a trailer line does not begin with a name");
@@ -108,13 +108,13 @@ static bool take_trailer_byte(struct cc_http_chunked *chunked, char c, struct cc
     case TRAILER_NAME:
         if (c == ':')
             chunked->step = TRAILER_TEXT;
-        else if (!cc_http_is_token_byte(c))
+        else if (!cc_is_token_byte(c))
             return broken(err, "a trailer's name has a byte in it that no name has");
         break;
     case TRAILER_TEXT:
         if (c == '\r')
             chunked->step = TRAILER_LF;
-        else if (cc_http_is_control(c))
+        else if (cc_is_control(c))
             return broken(err, "a control byte in a trailer");
         break;
     default:

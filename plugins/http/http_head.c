@@ -41,7 +41,7 @@ static void add(struct reader *reader, struct cc_span name, struct cc_span value
 static bool parse_request_line(struct reader *reader, struct cc_span *authority, struct cc_err *err)
 {
     struct cc_request *request = reader->request;
-    const char *line_end = cc_http_find_control(reader->at, reader->end);
+    const char *line_end = cc_find_control(reader->at, reader->end);
     struct cc_http_target target;
 
     if (line_end[0] != '\r' || line_end[1] != '\n')
@@ -107,14 +107,14 @@ static bool parse_header(struct reader *reader, struct cc_err *err)
     char *name = reader->out + PREFIX_LEN, *out = name;
     bool underscore = false;
 
-    for (unsigned char c; (c = cc_http_name_bytes[(unsigned char)*at]) != 0; at++) {
+    for (unsigned char c; (c = cc_header_name_bytes[(unsigned char)*at]) != 0; at++) {
         underscore |= *at == '_';
         *out++ = (char)c;
     }
     if (*at != ':' || at == reader->at)
         return bad_name(reader, at, err);
     struct cc_pair field = {.name = {name, (size_t)(out - name)}};
-    const char *value = at + 1, *line_end = cc_http_find_control(value, reader->end);
+    const char *value = at + 1, *line_end = cc_find_control(value, reader->end);
     if (line_end[0] != '\r' || line_end[1] != '\n')
         return cc_fail_status(err, 400, "there is a control byte in a header's value");
     field.value = cc_span_trim((struct cc_span){value, (size_t)(line_end - value)});

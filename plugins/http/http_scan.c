@@ -13,7 +13,7 @@ static enum cc_http_found check_first_byte(struct cc_span bytes, struct cc_err *
     /* 0x16 0x03 begins a TLS record with a ClientHello (RFC 8446 5.1). */
     if (bytes.at[0] == 0x16)
         return bad(err, 400, "this socket speaks HTTP without TLS, and TLS came: use http://");
-    if (!cc_http_is_token_byte(bytes.at[0]) && bytes.at[0] != '\r' && bytes.at[0] != '\n')
+    if (!cc_is_token_byte(bytes.at[0]) && bytes.at[0] != '\r' && bytes.at[0] != '\n')
         return bad(err, 400, "the first byte is none that begins an HTTP request");
     return CC_HTTP_MORE;
 }

@@ -20,23 +20,12 @@ static char *put_header(char *to, struct cc_span name, struct cc_span value)
     return put(to, CC_SPAN("\r\n"));
 }
 
-static char *put_number(char *to, uint64_t number)
-{
-    char digits[20];
-    size_t at = sizeof digits;
-
-    do
-        digits[--at] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    return mempcpy(to, digits + at, sizeof digits - at);
-}
-
 static char *put_status_line(char *to, int status, struct cc_span reason)
 {
     if (status == 200 && reason.len == 2 && memcmp(reason.at, "OK", 2) == 0)
         return put(to, CC_SPAN("HTTP/1.1 200 OK\r\n"));
     to = put(to, CC_SPAN("HTTP/1.1 "));
-    to = put_number(to, (uint64_t)status);
+    to = cc_put_number(to, (uint64_t)status);
     *to++ = ' ';
     to = put(to, reason);
     return put(to, CC_SPAN("\r\n"));
@@ -106,7 +95,7 @@ static char *put_framing(char *to, const struct cc_http_reply *reply,
     /* To HEAD an app gives no body, so a count of 0 says nothing about what GET would send. */
     if (length && (!reply->to_head || told_length || reply->left > 0)) {
         to = put(to, CC_SPAN("Content-Length: "));
-        to = put_number(to, (uint64_t)reply->left);
+        to = cc_put_number(to, (uint64_t)reply->left);
         to = put(to, CC_SPAN("\r\n"));
     }
     if (reply->chunked)
@@ -161,11 +150,7 @@ bool cc_http_write_frame(struct cc_http_reply *reply, size_t len, struct cc_fram
         frame->after = CC_SPAN("\r\n");
         return true;
     }
-    if (reply->left < 0)
-        return true;
-    if ((uint64_t)len > (uint64_t)reply->left)
-        frame->len = (size_t)reply->left;
-    reply->left -= (int64_t)frame->len;
+    frame->len = cc_response_take(&reply->left, len);
     return frame->len > 0;
 }
 

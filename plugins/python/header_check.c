@@ -1,13 +1,7 @@
 /* See header_check.h. */
 #include "python/header_check.h"
 
-/* tchar of RFC 9110, 5.6.2. */
-static const bool token_byte[256] = {
-    ['!'] = true,         ['#'] = true,         ['$'] = true,         ['%'] = true, ['&'] = true,
-    ['\''] = true,        ['*'] = true,         ['+'] = true,         ['-'] = true, ['.'] = true,
-    ['^'] = true,         ['_'] = true,         ['`'] = true,         ['|'] = true, ['~'] = true,
-    ['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true,
-};
+#include "request/header_bytes.h"
 
 enum cc_app_header cc_app_header_kind(struct cc_span name)
 {
@@ -20,7 +14,7 @@ enum cc_app_header cc_app_header_kind(struct cc_span name)
     if (name.len == 0)
         return CC_APP_HEADER_NO_TOKEN;
     for (size_t i = 0; i < name.len; i++)
-        if (!token_byte[(unsigned char)name.at[i]])
+        if (!cc_is_token_byte(name.at[i]))
             return CC_APP_HEADER_NO_TOKEN;
     if (cc_span_equal_nocase(name, CC_SPAN("Content-Length")))
         return CC_APP_HEADER_LENGTH;
@@ -30,33 +24,11 @@ enum cc_app_header cc_app_header_kind(struct cc_span name)
     return CC_APP_HEADER_PLAIN;
 }
 
-static bool is_control(unsigned char c)
-{
-    return (c < 0x20 && c != '\t') || c == 0x7f;
-}
-
 bool cc_header_value_ok(struct cc_span value)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
-    size_t i = 0;
+    const char *end = value.at + value.len;
 
-    /* Eight bytes at once: a high bit is left where a byte is under 0x20 or is 0x7f, and may be
-     * left in the byte after such a one, so the exact look follows. */
-    for (; i + 8 <= value.len; i += 8) {
-        uint64_t word;
-        memcpy(&word, value.at + i, 8);
-        uint64_t low = (word - ones * 0x20) & ~word & high;
-        uint64_t del = word ^ ones * 0x7f;
-        if ((low | ((del - ones) & ~del & high)) == 0)
-            continue;
-        for (size_t k = i; k < i + 8; k++)
-            if (is_control((unsigned char)value.at[k]))
-                return false;
-    }
-    for (; i < value.len; i++)
-        if (is_control((unsigned char)value.at[i]))
-            return false;
-    return true;
+    return cc_find_control(value.at, end) == end;
 }
 
 bool cc_header_parse_status(struct cc_span text, int *status, struct cc_span *reason)

@@ -32,7 +32,6 @@ bool cc_response_head(struct cc_call *call, int64_t length)
         .headers = head->pairs,
         .n_headers = head->count,
         .length = head->length >= 0 ? head->length : length,
-        .length_is_header = head->length >= 0,
     };
     call->length = response.length;
     call->head_sent = true;

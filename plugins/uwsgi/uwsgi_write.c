@@ -77,10 +77,6 @@ bool cc_uwsgi_write_frame(struct cc_uwsgi_reply *reply, size_t len, struct cc_fr
     frame->len = len;
     if (reply->no_body)
         return false;
-    if (reply->left < 0)
-        return true;
-    if ((uint64_t)len > (uint64_t)reply->left)
-        frame->len = (size_t)reply->left;
-    reply->left -= (int64_t)frame->len;
+    frame->len = cc_response_take(&reply->left, len);
     return frame->len > 0;
 }

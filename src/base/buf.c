@@ -46,20 +46,9 @@ void cc_buf_printf(struct cc_buf *buf, const char *format, ...)
 
 void cc_buf_append_number(struct cc_buf *buf, uint64_t number)
 {
-    char digits[20]; /* of UINT64_MAX */
-    size_t at = sizeof digits;
+    char *to = cc_buf_reserve(buf, CC_DIGITS_MAX);
 
-    do
-        digits[--at] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    cc_buf_append(buf, digits + at, sizeof digits - at);
-}
-
-void cc_buf_consume(struct cc_buf *buf, size_t len)
-{
-    if (len > 0 && len < buf->len)
-        memmove(buf->at, buf->at + len, buf->len - len);
-    buf->len -= len;
+    buf->len += (size_t)(cc_put_number(to, number) - to);
 }
 
 const char *cc_buf_text(struct cc_buf *buf)

@@ -20,8 +20,6 @@ void cc_buf_append(struct cc_buf *buf, const void *bytes, size_t len);
 void cc_buf_printf(struct cc_buf *buf, const char *format, ...) CC_PRINTF(2, 3);
 /* The number in decimal, without the cost of a format. */
 void cc_buf_append_number(struct cc_buf *buf, uint64_t number);
-/* Drops the first len bytes. */
-void cc_buf_consume(struct cc_buf *buf, size_t len);
 /* The bytes with a NUL after them; valid until the next change. */
 const char *cc_buf_text(struct cc_buf *buf);
 /* Frees the memory; the buffer may be used again. */

@@ -65,3 +65,15 @@ bool cc_span_is_word(const char *words, const char *separators, const char *name
     }
     return false;
 }
+
+char *cc_put_number(char *to, uint64_t number)
+{
+    char digits[CC_DIGITS_MAX];
+    size_t at = sizeof digits;
+
+    do
+        digits[--at] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    memcpy(to, digits + at, sizeof digits - at);
+    return to + (sizeof digits - at);
+}

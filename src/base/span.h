@@ -33,4 +33,9 @@ bool cc_span_is_word(const char *words, const char *separators, const char *name
 /* A decimal number of digits only that is at most max; false on anything else (also on none). */
 bool cc_span_to_number(struct cc_span span, uint64_t max, uint64_t *number);
 
+/* Writes the number in decimal, without the cost of a format: at most CC_DIGITS_MAX bytes. Returns
+ * where they end. */
+#define CC_DIGITS_MAX ((size_t)20)
+char *cc_put_number(char *to, uint64_t number);
+
 #endif

@@ -33,18 +33,6 @@ static char *put_bytes(char *to, const char *bytes, size_t len)
 
 #define PUT(to, literal) put_bytes(to, "" literal, sizeof(literal) - 1)
 
-static char *put_number(char *to, uint64_t number)
-{
-    char digits[20];
-    size_t at = sizeof digits;
-
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    return put_bytes(to, digits + at, sizeof digits - at);
-}
-
 /* What a peer sent: control bytes and bytes beyond ASCII as \xNN, so that it can neither forge a
  * line nor talk to a terminal; a backslash doubled, so that the text can be read back. Takes at
  * most max bytes, and 3 for "...". */
@@ -106,11 +94,11 @@ static char *put_who(char *to, const struct cc_access *access, const struct seco
     const struct cc_span *user = cc_request_var(request, CC_SPAN("REMOTE_USER"));
 
     to = PUT(to, "[pid: ");
-    to = put_number(to, (uint64_t)second->pid);
+    to = cc_put_number(to, (uint64_t)second->pid);
     to = PUT(to, "|app: 0|req: ");
-    to = put_number(to, access->worker_requests);
+    to = cc_put_number(to, access->worker_requests);
     to = PUT(to, "/");
-    to = put_number(to, access->total_requests);
+    to = cc_put_number(to, access->total_requests);
     to = PUT(to, "] ");
     to = put_peer(to, request->remote_addr, WORD_MAX);
     to = PUT(to, " (");
@@ -118,9 +106,9 @@ static char *put_who(char *to, const struct cc_access *access, const struct seco
         to = put_peer(to, *user, WORD_MAX);
     to = PUT(to, ") {");
     /* uWSGI counts a variable's name and its value; people compare the two logs. */
-    to = put_number(to, (uint64_t)request->n_vars * 2);
+    to = cc_put_number(to, (uint64_t)request->n_vars * 2);
     to = PUT(to, " vars in ");
-    to = put_number(to, packet_bytes(request));
+    to = cc_put_number(to, packet_bytes(request));
     to = PUT(to, " bytes} [");
     to = put_bytes(to, second->text, strlen(second->text));
     return PUT(to, "] ");
@@ -137,19 +125,19 @@ static char *put_what(char *to, const struct cc_access *access)
     to = PUT(to, " ");
     to = put_peer(to, request->uri, URI_MAX);
     to = PUT(to, " => generated ");
-    to = put_number(to, access->body_bytes);
+    to = cc_put_number(to, access->body_bytes);
     to = PUT(to, " bytes in ");
-    to = put_number(to, (uint64_t)(duration_ns / CC_MILLISECOND_NS));
+    to = cc_put_number(to, (uint64_t)(duration_ns / CC_MILLISECOND_NS));
     to = PUT(to, " msecs (");
     to = put_peer(to, request->protocol, WORD_MAX);
     to = PUT(to, " ");
-    to = put_number(to, (uint64_t)access->status);
+    to = cc_put_number(to, (uint64_t)access->status);
     to = PUT(to, ") ");
-    to = put_number(to, access->n_headers);
+    to = cc_put_number(to, access->n_headers);
     to = PUT(to, " headers in ");
-    to = put_number(to, access->header_bytes);
+    to = cc_put_number(to, access->header_bytes);
     to = PUT(to, " bytes (1 switches on core ");
-    to = put_number(to, (uint64_t)access->thread);
+    to = cc_put_number(to, (uint64_t)access->thread);
     return PUT(to, ")\n");
 }
 

@@ -126,6 +126,16 @@ int64_t cc_response_length(const struct cc_response *response)
     return response->length;
 }
 
+size_t cc_response_take(int64_t *left, size_t len)
+{
+    if (*left < 0)
+        return len;
+    if ((uint64_t)len > (uint64_t)*left)
+        len = (size_t)*left;
+    *left -= (int64_t)len;
+    return len;
+}
+
 void cc_response_append_refusal(struct cc_buf *out, int status, const char *text)
 {
     struct cc_span reason = cc_response_reason(status);

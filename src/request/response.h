@@ -13,10 +13,9 @@ struct cc_response {
     struct cc_span reason;         /* "OK"; may be empty */
     const struct cc_pair *headers; /* without CR, LF or NUL in names and values */
     size_t n_headers;
-    int64_t length;        /* of the body; -1: unknown until the end */
-    bool length_is_header; /* Content-Length is among headers already */
-    bool close;            /* set by the host: the connection shall close after this */
-    struct cc_span date;   /* set by the host: value of a Date header, should the app have none */
+    int64_t length;      /* of the body; -1: unknown until the end */
+    bool close;          /* set by the host: the connection shall close after this */
+    struct cc_span date; /* set by the host: value of a Date header, should the app have none */
 };
 
 /* What a protocol has to know of a header that an app gives. */
@@ -36,6 +35,9 @@ bool cc_response_may_have_body(int status);
 /* The length of the body as the app gave it, in a header or by count; -1: unknown (also when its
  * Content-Length is no number). */
 int64_t cc_response_length(const struct cc_response *response);
+/* Of len bytes of body those that may still be sent: what a Content-Length leaves (*left, which is
+ * made less by them), or all of them where there is none (-1). */
+size_t cc_response_take(int64_t *left, size_t len);
 /* Appends a whole HTTP/1.1 response of plain text that ends the connection; text: one line. */
 void cc_response_append_refusal(struct cc_buf *out, int status, const char *text);
 

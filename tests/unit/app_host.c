@@ -166,7 +166,9 @@ static void reply_head(struct cc_reply *reply, const struct cc_response *respons
         CC_BUF_LITERAL(&answer->headers, "\n");
     }
     answer->length = response->length;
-    answer->length_is_header = response->length_is_header;
+    for (size_t i = 0; i < response->n_headers; i++)
+        answer->length_is_header |=
+            cc_response_header_kind(response->headers[i].name) == CC_HEADER_LENGTH;
     CC_BUF_LITERAL(&answer->events, "head ");
 }
 

@@ -310,8 +310,7 @@ static void answers(void **state)
                                      .reason = CC_SPAN("Gone fishing"),
                                      .headers = headers,
                                      .n_headers = 3,
-                                     .length = 3,
-                                     .length_is_header = true};
+                                     .length = 3};
     const struct cc_response unknown = {.status = 500, .length = -1};
     const struct cc_response nothing = {.status = 304, .length = 0};
     (void)state;
