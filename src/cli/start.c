@@ -199,7 +199,7 @@ void cc_start_enter(struct cc_start *start, struct cc_listeners *before)
                       &start->problems);
     start->folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     start->launch = (struct cc_launch){&start->settings, &start->plugins, &start->listeners,
-                                       start->file, &cc_reread_source};
+                                       start->file,      &start->entries, &cc_reread_source};
 }
 
 int cc_start_open(struct cc_start *start)

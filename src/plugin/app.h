@@ -30,6 +30,12 @@ struct cc_app_context {
     int processes, threads;
     bool lazy;     /* load() runs in the worker */
     bool need_app; /* a failed load ends the start: nothing is served without the app */
+    int worker;    /* the worker that load() runs in, counted from 1; 0: it comes before the fork */
+    pid_t master;  /* its process; 0: there is none */
+    /* The configuration, for apps that look at it. value.at NULL: a flag without a value. Lent for
+     * the time of load(). */
+    const struct cc_pair *options;
+    size_t n_options;
     /* One line (or several) to the log. Any thread; writes and returns. */
     void (*log)(enum cc_app_log level, const char *format, ...) CC_PRINTF(2, 3);
     /* Asks for it; why is for the log. Any thread of a worker; writes and returns. Without a

@@ -160,7 +160,9 @@ void cc_plugins_close(struct cc_plugins *plugins)
 {
     for (size_t i = 0; i < plugins->count; i++) {
         free(plugins->items[i].settings);
-        dlclose(plugins->items[i].handle);
+        /* An app's threads may still run its plugin's code, and handlers of signals point to it. */
+        if (plugins->items[i].plugin->kind != CC_PLUGIN_APP)
+            dlclose(plugins->items[i].handle);
     }
     free(plugins->items);
     *plugins = (struct cc_plugins){0};

@@ -30,6 +30,7 @@ bool cc_plugins_needless(const char *name);
 const struct cc_loaded *cc_plugins_protocol(const struct cc_plugins *plugins, const char *name);
 /* The app plugin loaded last, or NULL. */
 const struct cc_loaded *cc_plugins_app(const struct cc_plugins *plugins);
+/* Frees all; the code of app plugins stays in the process. */
 void cc_plugins_close(struct cc_plugins *plugins);
 
 #endif

@@ -147,6 +147,7 @@ int cc_alone_run(const struct cc_launch *launch, void (*tidy)(void *data), void 
     const struct cc_settings *settings = launch->settings;
     const struct cc_process_settings *process = &settings->process;
     struct alone alone = {.launch = launch, .tidy = tidy, .data = data};
+    const struct cc_app_place place = {.must = process->need_app, .worker = 1};
     struct cc_app_held held = {0};
     struct cc_err err;
 
@@ -158,7 +159,7 @@ int cc_alone_run(const struct cc_launch *launch, void (*tidy)(void *data), void 
     cc_stacks_arm(STDERR_FILENO, &held);
     /* While the app is loaded, which may take its time, a signal ends it all. */
     cc_signals_release();
-    if (!cc_app_load(&held, launch, process->need_app) && process->need_app)
+    if (!cc_app_load(&held, launch, place) && process->need_app)
         return CC_EXIT_NO_APP;
     struct cc_scoreboard *board = cc_scoreboard_new(1, (int)settings->server.threads);
     int code = board == NULL ? CC_EXIT_SYSTEM : serve(&alone, &held, board);

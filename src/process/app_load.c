@@ -2,7 +2,9 @@
 #include "process/app_load.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 
+#include "base/alloc.h"
 #include "log/log.h"
 #include "process/asking.h"
 
@@ -20,7 +22,41 @@ static void CC_PRINTF(2, 3) app_log(enum cc_app_log level, const char *format, .
     va_end(arguments);
 }
 
-bool cc_app_load(struct cc_app_held *held, const struct cc_launch *launch, bool must)
+/* The entries as pairs, in their order; owned by the caller, their texts are the entries'. */
+static struct cc_pair *options_of(const struct cc_entries *entries, size_t *count)
+{
+    struct cc_pair *pairs = cc_alloc_zeroed(entries->count + 1, sizeof *pairs);
+
+    *count = 0;
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct cc_entry *entry = &entries->items[i];
+        if (entry->placeholder)
+            continue;
+        struct cc_pair *pair = &pairs[(*count)++];
+        pair->name = cc_span_of(entry->key);
+        if (entry->value != NULL)
+            pair->value = cc_span_of(entry->value);
+    }
+    return pairs;
+}
+
+static void load(struct cc_app_held *held, const struct cc_launch *launch, const void *settings,
+                 struct cc_app_context *context)
+{
+    struct cc_err err = {.text = ""};
+    struct cc_pair *options = NULL;
+
+    if (launch->entries != NULL)
+        options = options_of(launch->entries, &context->n_options);
+    context->options = options;
+    held->state = held->app->load(settings, context, &err);
+    free(options);
+    if (held->state == NULL)
+        cc_log(CC_LOG_ERROR, "%s", err.text[0] == '\0' ? "the app cannot be loaded" : err.text);
+}
+
+bool cc_app_load(struct cc_app_held *held, const struct cc_launch *launch,
+                 struct cc_app_place place)
 {
     const struct cc_process_settings *process = &launch->settings->process;
     const struct cc_loaded *loaded = cc_plugins_app(launch->plugins);
@@ -28,11 +64,12 @@ bool cc_app_load(struct cc_app_held *held, const struct cc_launch *launch, bool 
         .processes = (int)process->processes,
         .threads = (int)launch->settings->server.threads,
         .lazy = process->lazy_apps,
-        .need_app = must,
+        .need_app = place.must,
+        .worker = place.worker,
+        .master = place.master,
         .log = app_log,
         .ask = cc_asking_ask,
     };
-    struct cc_err err = {.text = ""};
 
     *held = (struct cc_app_held){0};
     if (loaded == NULL) {
@@ -40,9 +77,7 @@ bool cc_app_load(struct cc_app_held *held, const struct cc_launch *launch, bool 
         return false;
     }
     held->app = loaded->plugin->ops.app;
-    held->state = held->app->load(loaded->settings, &context, &err);
-    if (held->state == NULL)
-        cc_log(CC_LOG_ERROR, "%s", err.text[0] == '\0' ? "the app cannot be loaded" : err.text);
+    load(held, launch, loaded->settings, &context);
     return held->state != NULL;
 }
 

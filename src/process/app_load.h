@@ -3,6 +3,8 @@
 #ifndef CC_PROCESS_APP_LOAD_H
 #define CC_PROCESS_APP_LOAD_H
 
+#include <sys/types.h>
+
 #include "plugin/app.h"
 #include "process/process.h"
 
@@ -12,10 +14,17 @@ struct cc_app_held {
     void *state;              /* of load(); NULL: not loaded */
 };
 
-/* false: the log has said in full why; held
- * may still be served with (every request gets a 500) and must be unloaded. must: says whether
- * anything will be served without the app, for the log. */
-bool cc_app_load(struct cc_app_held *held, const struct cc_launch *launch, bool must);
+/* Where it is loaded. */
+struct cc_app_place {
+    bool must;    /* nothing will be served without the app; for the log */
+    int worker;   /* counts from 1; 0: in a generation, before the fork */
+    pid_t master; /* 0: there is none */
+};
+
+/* false: the log has said in full why; held may still be served with (every request gets a 500) and
+ * must be unloaded. */
+bool cc_app_load(struct cc_app_held *held, const struct cc_launch *launch,
+                 struct cc_app_place place);
 void cc_app_unload(struct cc_app_held *held);
 
 #endif

@@ -9,9 +9,12 @@
 
 /* Of the process: an app thread asks without knowing which worker it is in. */
 static _Atomic int to_parent = -1;
+static atomic_bool ended; /* it was a worker that could ask */
 
 void cc_asking_set(int channel)
 {
+    if (channel < 0)
+        atomic_store(&ended, true);
     atomic_store(&to_parent, channel);
 }
 
@@ -25,7 +28,9 @@ void cc_asking_ask(enum cc_app_ask what, const char *why)
         .status = what,
     };
 
-    if (channel < 0)
+    if (channel < 0 && atomic_load(&ended))
+        cc_log(CC_LOG_INFO, "%s: this worker is ending anyway", why);
+    else if (channel < 0)
         cc_log(CC_LOG_WARN, "%s: nothing to %s: %s", why, all ? "reload" : "replace",
                "that takes a master (master = true) and a worker");
     else if (!cc_channel_send(channel, message))

@@ -21,6 +21,7 @@
 struct generation {
     const struct cc_generation_setup *setup;
     struct ev_loop *loop;
+    pid_t master;
     struct cc_app_held held;
     struct cc_workers workers;
     struct cc_lobby lobby; /* its workers' */
@@ -149,6 +150,7 @@ static int become_worker(struct generation *generation, const struct cc_worker_b
         .lobby = &generation->lobby,
         .channel = born->channel,
         .report = born->report,
+        .master = generation->master,
         .must_load = setup->launch->settings->process.need_app || born->replaces ||
                      (setup->must_load && !generation->workers.served),
     };
@@ -201,7 +203,8 @@ int cc_generation_rows(const struct cc_settings *settings)
 int cc_generation_run(const struct cc_generation_setup *setup)
 {
     const struct cc_process_settings *process = &setup->launch->settings->process;
-    struct generation generation = {.setup = setup};
+    struct generation generation = {.setup = setup, .master = getppid()};
+    const struct cc_app_place place = {.must = setup->must_load, .master = generation.master};
     struct cc_err err;
 
     if (!cc_surroundings_env(&process->env, &err) ||
@@ -213,7 +216,7 @@ int cc_generation_run(const struct cc_generation_setup *setup)
     /* Should the app crash while it is imported. Nobody collects that report, so it goes to the log
      * as it is written. */
     cc_stacks_arm(STDERR_FILENO, &generation.held);
-    if (!process->lazy_apps && !cc_app_load(&generation.held, setup->launch, setup->must_load) &&
+    if (!process->lazy_apps && !cc_app_load(&generation.held, setup->launch, place) &&
         setup->must_load) {
         close(setup->channel);
         return CC_EXIT_NO_APP;

@@ -2,6 +2,7 @@
 #ifndef CC_PROCESS_PROCESS_H
 #define CC_PROCESS_PROCESS_H
 
+#include "config/entries.h"
 #include "config/settings.h"
 #include "plugin/loader.h"
 #include "server/listener.h"
@@ -21,8 +22,9 @@ struct cc_launch {
     const struct cc_settings *settings;
     const struct cc_plugins *plugins;
     struct cc_listeners *listeners;
-    const char *file;               /* the first ini, absolute; NULL: none */
-    const struct cc_source *source; /* NULL: it cannot be read again, and reloads go on with it */
+    const char *file;                 /* the first ini, absolute; NULL: none */
+    const struct cc_entries *entries; /* what settings came from, for the app to see; NULL: not */
+    const struct cc_source *source;   /* NULL: it cannot be read again, and reloads go on with it */
 };
 
 /* Where launches come from: whoever read the configuration (src/cli). Called by the master, and

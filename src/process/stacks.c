@@ -150,18 +150,22 @@ static void take_course(int number, const siginfo_t *info)
         raise(number);
 }
 
+static void end_by(int number)
+{
+    sigset_t only;
+
+    signal(number, SIG_DFL);
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+    raise(number);
+}
+
 /* In whatever thread: a report hangs, so without one. */
 static void on_too_long(int number)
 {
-    int crash = armed.crash;
-    sigset_t only;
     (void)number;
-
-    signal(crash, SIG_DFL);
-    sigemptyset(&only);
-    sigaddset(&only, crash);
-    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
-    raise(crash);
+    end_by(armed.crash);
 }
 
 static void limit_time(int number)
@@ -219,10 +223,14 @@ static void on_crash(int number, siginfo_t *info, void *context)
         cc_stacks_put_others(&text);
         put_end(&text);
         alarm(0);
+        take_course(number, info);
     } else if (atomic_load(&armed.crashing) == self) {
-        signal(number, SIG_DFL); /* in the report itself */
+        /* In the report itself; or the app's own handler, set between two of ours, has run and
+         * gives the signal back to the one before it, which is this. */
+        end_by(number);
+    } else {
+        take_course(number, info);
     }
-    take_course(number, info);
 }
 
 /* -- Setting it up -- */

@@ -89,11 +89,13 @@ static void serve(struct worker *worker)
 /* After the fork, or the lazy load. false: *code is what the process ends with. */
 static bool make_app_ready(const struct cc_worker_setup *setup, struct cc_app_held *held, int *code)
 {
+    const struct cc_app_place place = {
+        .must = setup->must_load, .worker = setup->number, .master = setup->master};
     struct cc_err err = {.text = ""};
 
     if (setup->launch->settings->process.lazy_apps) {
         *code = CC_EXIT_NO_APP;
-        return cc_app_load(held, setup->launch, setup->must_load) || !setup->must_load;
+        return cc_app_load(held, setup->launch, place) || !setup->must_load;
     }
     *code = CC_EXIT_SYSTEM;
     if (held->state == NULL || held->app->after_fork_child == NULL ||

@@ -12,6 +12,7 @@ struct cc_worker_setup {
     int number;                   /* counts from 1 */
     int row;                      /* of the board */
     const struct cc_lobby *lobby; /* the generation's */
+    pid_t master;                 /* its process, for the app */
     int channel;                  /* to the generation */
     int report;                   /* for reports of its stacks; stays open */
     bool must_load;               /* lazy-apps: without the app it ends with CC_EXIT_NO_APP */

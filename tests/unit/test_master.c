@@ -67,7 +67,7 @@ static pid_t start(const struct cc_settings *settings)
     struct cc_loaded loaded = {.plugin = &plugin};
     struct cc_plugins plugins = {.items = &loaded, .count = 1};
     struct cc_listeners listeners = {0};
-    struct cc_launch launch = {settings, &plugins, &listeners, NULL, NULL};
+    struct cc_launch launch = {settings, &plugins, &listeners, NULL, NULL, NULL};
 
     fflush(NULL);
     pid_t pid = fork();

@@ -343,6 +343,42 @@ static void crash_with_handler_before(struct child *child)
     write_nowhere(child);
 }
 
+static struct sigaction given_back;
+
+/* As Python's faulthandler: puts back what was there before it and raises again. */
+static void app_handler_that_gives_back(int number)
+{
+    ssize_t written = write(chained_fd, "the app's handler ran\n", 22);
+    (void)written;
+    sigaction(number, &given_back, NULL);
+    raise(number);
+}
+
+static void crash_with_handler_between(struct child *child)
+{
+    struct sigaction action = {.sa_handler = app_handler_that_gives_back, .sa_flags = SA_NODEFER};
+
+    chained_fd = child->report_fd;
+    sigaction(SIGSEGV, &action, &given_back); /* ours, of the generation */
+    cc_stacks_arm(child->report_fd, &held);
+    write_nowhere(child);
+}
+
+static void a_handler_between_two_of_ours_runs_once(void **state)
+{
+    static const char ran[] = "the app's handler ran\n";
+    struct child child;
+    (void)state;
+
+    begin(&child, crash_with_handler_between);
+    expect_killed(&child, SIGSEGV);
+    cc_report_read(&child.report);
+    const char *text = cc_buf_text(&child.report.text);
+    has(text, CC_STACKS_END "\nthe app's handler ran\n");
+    assert_null(strstr(strstr(text, ran) + 1, ran));
+    clear(&child);
+}
+
 static void the_apps_handler_runs_too(void **state)
 {
     struct child child;
@@ -434,6 +470,7 @@ int main(void)
         cmocka_unit_test(one_that_is_not_armed_lives_on),
         cmocka_unit_test(crashes_tell_and_take_their_course),
         cmocka_unit_test(the_apps_handler_runs_too),
+        cmocka_unit_test(a_handler_between_two_of_ours_runs_once),
         cmocka_unit_test(what_it_forks_reports_nothing),
         cmocka_unit_test(a_report_has_an_end),
         cmocka_unit_test(closing_is_harmless),
