@@ -10,7 +10,10 @@
 #include "python/dump.h"
 #include "python/failure.h"
 #include "python/home.h"
+#include "python/streams.h"
 #include "python/threads.h"
+#include "python/uwsgi_module.h"
+#include "python/watch.h"
 
 /* Extension modules find libpython's functions among the global symbols, and the plugin was opened
  * without making any global. */
@@ -147,7 +150,7 @@ static bool prepare(struct cc_python *python)
     PyObject *threading = PyImport_ImportModule("threading");
     Py_XDECREF(threading);
     return python->format_exception != NULL && threading != NULL && set_line_buffering() &&
-           set_path(python);
+           set_path(python) && cc_uwsgi_module_make(python);
 }
 
 bool cc_interpreter_start(struct cc_python *python, struct cc_err *err)
@@ -197,6 +200,9 @@ static void run_atexit(struct cc_python *python)
 
 void cc_interpreter_stop(struct cc_python *python)
 {
+    cc_watch_stop(python);
+    if (python->worker > 0)
+        cc_uwsgi_module_hook(python, "atexit");
     bool ended = cc_threads_end(python);
 
     Py_CLEAR(python->format_exception);
@@ -210,13 +216,24 @@ void cc_interpreter_stop(struct cc_python *python)
     PyEval_SaveThread();
 }
 
+void cc_interpreter_begin_worker(struct cc_python *python, int worker)
+{
+    python->worker = worker;
+    cc_uwsgi_module_worker(worker);
+    cc_uwsgi_module_hook(python, "post_fork_hook");
+    if (worker == 1)
+        cc_watch_start(python);
+}
+
 void cc_interpreter_before_fork(struct cc_python *python)
 {
     PyEval_RestoreThread(python->main);
-    if (!python->forked)
-        cc_threads_warn(python);
+    python->had_threads = cc_threads_note(python, !python->forked);
     python->forked = true;
-    flush_files(); /* or the child writes what is left in the buffers once more */
+    /* Or the child writes what is left in the buffers once more. With threads the child gets empty
+     * ones instead: a thread may be holding a file, and how long is not ours to say. */
+    if (!python->had_threads)
+        flush_files();
     PyOS_BeforeFork();
 }
 
@@ -226,8 +243,11 @@ void cc_interpreter_after_fork_parent(struct cc_python *python)
     python->main = PyEval_SaveThread();
 }
 
-void cc_interpreter_after_fork_child(struct cc_python *python)
+void cc_interpreter_after_fork_child(struct cc_python *python, int worker)
 {
     PyOS_AfterFork_Child();
+    if (python->had_threads)
+        cc_streams_after_fork();
+    cc_interpreter_begin_worker(python, worker);
     python->main = PyEval_SaveThread();
 }

@@ -15,6 +15,10 @@ void cc_interpreter_stop(struct cc_python *python);
  * missing in the workers. */
 void cc_interpreter_before_fork(struct cc_python *python);
 void cc_interpreter_after_fork_parent(struct cc_python *python);
-void cc_interpreter_after_fork_child(struct cc_python *python);
+void cc_interpreter_after_fork_child(struct cc_python *python, int worker);
+/* This process is a worker now: after a fork, or after the app was loaded in the worker itself.
+ * With the GIL. The app's post_fork_hook runs; should it fail, the log has it and the worker goes
+ * on. */
+void cc_interpreter_begin_worker(struct cc_python *python, int worker);
 
 #endif

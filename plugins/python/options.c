@@ -28,6 +28,32 @@ static const struct cc_option rows[] = {
      .help = "Leaves assertions (1) and docstrings (2) out of the app's code, as python -O does."},
     {CC_BOOL_ROW("wsgi-disable-file-wrapper", SETTINGS, disable_file_wrapper), ROWS,
      .help = "Leaves wsgi.file_wrapper out of the environ, so that files go through the app."},
+    {CC_SECONDS_ROW("py-autoreload", SETTINGS, autoreload),
+     .aliases = "py-auto-reload python-autoreload python-auto-reload", ROWS, .fallback = "0",
+     .max = 86400, .value = "seconds",
+     .help =
+         "For development: looks every so many seconds whether a file of an imported module has "
+         "changed, and reloads the app if one has. 0: never. An edit that does not load leaves "
+         "the old code serving."},
+    {CC_LIST_ROW("py-auto-reload-ignore", SETTINGS, autoreload_ignore),
+     .aliases = "py-autoreload-ignore python-autoreload-ignore", ROWS, .value = "module",
+     .help = "A module that py-autoreload does not look at, by the name it is imported as."},
+    {CC_BOOL_ROW("reload-on-exception", SETTINGS, reload_on_exception), ROWS,
+     .help = "Replaces a worker when a request raised an exception: the replacement serves first, "
+             "and running requests finish."},
+    {CC_LIST_ROW("reload-on-exception-type", SETTINGS, reload_on_exception_type), ROWS,
+     .value = "type",
+     .help = "The same for exceptions of this type: MemoryError, or with its module "
+             "\"sqlite3.OperationalError\"."},
+    {CC_LIST_ROW("reload-on-exception-value", SETTINGS, reload_on_exception_value), ROWS,
+     .value = "text", .help = "The same for exceptions with just this text."},
+    {CC_LIST_ROW("reload-on-exception-repr", SETTINGS, reload_on_exception_repr), ROWS,
+     .value = "text",
+     .help = "The same for exceptions that are this, as \"ValueError: text\" or as Python's "
+             "repr()."},
+    {CC_BOOL_ROW("py-call-osafterfork", SETTINGS, call_osafterfork),
+     .aliases = "py-call-uwsgi-fork-hooks", ROWS, .support = CC_NO_EFFECT,
+     .help = "Nothing to do: Python's fork hooks always run here."},
     {CC_BOOL_ROW("single-interpreter", SETTINGS, single_interpreter), ROWS, .support = CC_NO_EFFECT,
      .help = "Nothing to do: a process has one interpreter and one app here."},
     {CC_BOOL_ROW("enable-threads", SETTINGS, enable_threads), .letter = 'T', ROWS,

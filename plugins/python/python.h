@@ -17,6 +17,7 @@
 #include "python/settings.h"
 
 struct cc_environ;
+struct cc_watch;
 struct cc_python_thread;
 
 #define CC_SEEN_NAMES 64 /* a power of two */
@@ -36,7 +37,11 @@ struct cc_python {
     struct cc_environ *environ;
     PyObject *format_exception; /* traceback.format_exception */
     struct cc_seen_name seen_names[CC_SEEN_NAMES];
-    bool forked; /* the warning about threads has been considered */
+    bool forked;            /* the warning about threads has been considered */
+    bool had_threads;       /* the app, when the process was forked last */
+    int worker;             /* counts from 1; 0: before the fork */
+    struct cc_watch *watch; /* py-autoreload; NULL: it is off */
+    bool asked_replacement; /* reload-on-exception has; any thread with the GIL */
 };
 
 /* The head that the app gave to start_response(): parsed, with references to the strings that the

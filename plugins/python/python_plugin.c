@@ -16,6 +16,7 @@
 #include "python/find_app.h"
 #include "python/interpreter.h"
 #include "python/start_response.h"
+#include "python/watch.h"
 #include "python/wsgi_call.h"
 #include "python/wsgi_input.h"
 
@@ -49,6 +50,7 @@ static void *load(const void *settings, const struct cc_app_context *context, st
 
     python->settings = settings;
     python->context = *context;
+    python->worker = context->worker;
     if (!cc_interpreter_start(python, err)) {
         free(python);
         return NULL;
@@ -61,6 +63,11 @@ static void *load(const void *settings, const struct cc_app_context *context, st
         unmake(python);
         return NULL;
     }
+    python->context.options = NULL; /* lent until here */
+    python->context.n_options = 0;
+    cc_watch_note(python);
+    if (context->worker > 0)
+        cc_interpreter_begin_worker(python, context->worker);
     python->main = PyEval_SaveThread();
     return python;
 }
@@ -77,9 +84,8 @@ static void after_fork_parent(void *app)
 
 static bool after_fork_child(void *app, int worker, struct cc_err *err)
 {
-    (void)worker;
     (void)err;
-    cc_interpreter_after_fork_child(app);
+    cc_interpreter_after_fork_child(app, worker);
     return true;
 }
 

@@ -13,8 +13,13 @@ struct cc_python_settings {
     char *pyargv;               /* words of sys.argv after the first */
     int64_t optimize;           /* as python -O */
     bool disable_file_wrapper;  /* leaves wsgi.file_wrapper out of environ */
-    bool single_interpreter;    /* no effect: there is only one */
-    bool enable_threads;        /* no effect: threads always work */
+    int64_t autoreload;         /* seconds between two looks; 0: off */
+    struct cc_texts autoreload_ignore; /* names of modules */
+    bool reload_on_exception;
+    struct cc_texts reload_on_exception_type, reload_on_exception_value, reload_on_exception_repr;
+    bool call_osafterfork;   /* no effect: always */
+    bool single_interpreter; /* no effect: there is only one */
+    bool enable_threads;     /* no effect: threads always work */
 };
 
 extern const struct cc_option_table cc_python_options;

@@ -49,20 +49,22 @@ static size_t list_threads(struct cc_buf *names, bool daemons_too)
     return count;
 }
 
-void cc_threads_warn(struct cc_python *python)
+bool cc_threads_note(struct cc_python *python, bool warn)
 {
     struct cc_buf names = {0};
     size_t count = list_threads(&names, true);
 
-    if (count > 0)
+    if (count > 0 && warn)
         python->context.log(
             CC_APP_LOG_WARN,
             "the app started %zu thread%s while it was imported (%s): %s will not run in the "
             "workers, which are forked, and a lock that such a thread holds stays locked there; "
             "set \"lazy-apps = true\", so that each worker imports the app itself, or start "
-            "threads when the first request comes",
+            "threads after the fork (@postfork of uwsgidecorators, os.register_at_fork()) or when "
+            "the first request comes",
             count, count == 1 ? "" : "s", cc_buf_text(&names), count == 1 ? "it" : "they");
     cc_buf_clear(&names);
+    return count > 0;
 }
 
 /* threading._shutdown() joins every thread that is no daemon and stops executors; it runs in a

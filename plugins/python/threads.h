@@ -4,9 +4,9 @@
 
 #include "python/python.h"
 
-/* Says which threads run, because a fork leaves them behind: one warning with the remedy, or
- * nothing. */
-void cc_threads_warn(struct cc_python *python);
+/* True: there are threads, which a fork leaves behind. warn: says so, with their names and the
+ * remedy. */
+bool cc_threads_note(struct cc_python *python, bool warn);
 /* Waits for the threads that are not daemons, as Python does at its end, but not for ever. False:
  * some still run; the log names them. */
 bool cc_threads_end(struct cc_python *python);

@@ -8,6 +8,7 @@
 #include "python/failure.h"
 #include "python/file_wrapper.h"
 #include "python/head.h"
+#include "python/reload_on.h"
 #include "python/response.h"
 #include "python/start_response.h"
 #include "python/wsgi_input.h"
@@ -178,6 +179,7 @@ static void note_failure(struct cc_call *call)
         PyErr_Clear();
         return;
     }
+    cc_reload_on_exception(call->thread->python);
     cc_python_log_failure(call, call->head_sent ? "the app raised an exception after the head of "
                                                   "its response was sent"
                                                 : "the app raised an exception");
