@@ -124,8 +124,8 @@ struct fixture {
     socklen_t address_len;
     pthread_t thread;
     ev_async stop, pause;
-    enum cc_successor successor;
-    bool paused;
+    _Atomic(enum cc_successor) successor;
+    atomic_bool paused;
 };
 
 static void *serve(void *argument)
