@@ -186,7 +186,7 @@ void cc_cheaper_look(struct cc_workers *workers, int64_t now)
 
 void cc_cheaper_by_hand(struct cc_workers *workers, int by)
 {
-    if (workers->stopping)
+    if (workers->stopping || (by < 0 && cc_workers_wanted(workers) == 0))
         return;
     cc_idle_end(workers);
     change_to(workers, between(cc_workers_wanted(workers) + by, 1, workers->n_seats), "by hand",

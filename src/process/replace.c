@@ -99,8 +99,8 @@ void cc_replace_all(struct cc_workers *workers, enum cc_replace_why why)
 bool cc_replace_wants(const struct cc_seat *seat, int64_t now, int64_t *when)
 {
     *when = INT64_MAX;
-    if (seat->all->stopping || !seat->wanted)
-        return false;
+    if (seat->all->stopping || !seat->wanted || seat->n_entries >= CC_ENTRIES_A_SEAT)
+        return false; /* the end of one of them is the event to wait for */
     if (seat->holder == NULL) {
         *when = seat->due_ns;
     } else if (seat->why != CC_REPLACE_NOT && seat->next == NULL) {
@@ -111,6 +111,7 @@ bool cc_replace_wants(const struct cc_seat *seat, int64_t now, int64_t *when)
 
 void cc_replace_started(struct cc_seat *seat, struct cc_worker_entry *entry)
 {
+    seat->n_entries++;
     if (seat->holder != NULL) {
         seat->next = entry;
         return;
@@ -208,6 +209,10 @@ void cc_replace_leaves(struct cc_worker_entry *entry)
 {
     if (entry->state != CC_ENTRY_SERVING)
         return;
+    /* Once is fine; one that does so again and again is slowed down as one that dies. */
+    int delay = cc_throttle_delay(&entry->seat->throttle, true, cc_clock_ns() - entry->started_ns);
+
+    entry->seat->due_ns = cc_clock_ns() + delay * CC_SECOND_NS;
     leave_seat(entry);
     cc_entry_leaves(entry);
 }
@@ -258,6 +263,7 @@ void cc_replace_ended(struct cc_worker_entry *entry, int status)
     if (entry->state != CC_ENTRY_STOPPING)
         seat->due_ns = cc_clock_ns() + delay * CC_SECOND_NS;
     leave_seat(entry);
+    seat->n_entries--;
     cc_scoreboard_reset_row(workers->board, entry->row, 0);
     cc_channel_send(workers->up, (struct cc_message){.kind = CC_MESSAGE_ENDED,
                                                      .worker = entry->row,

@@ -17,8 +17,7 @@
 
 int cc_workers_rows(int processes)
 {
-    /* One that serves, one that replaces it, and one that still finishes its requests. */
-    return 3 * processes;
+    return CC_ENTRIES_A_SEAT * processes;
 }
 
 void cc_workers_init(struct cc_workers *workers, const struct cc_launch *launch,

@@ -68,8 +68,13 @@ enum cc_replace_why {
     CC_REPLACE_CHAIN,   /* one after another */
 };
 
+/* One that serves, one that replaces it, and one that still finishes its requests: no seat may take
+ * more of the entries, whatever its processes do. */
+#define CC_ENTRIES_A_SEAT 3
+
 struct cc_seat {
     struct cc_workers *all;
+    int n_entries;                  /* that were started for it and live */
     int number;                     /* counts from 1 */
     bool wanted;                    /* somebody has to sit here */
     struct cc_worker_entry *holder; /* who serves, or is the first to start; NULL: nobody yet */

@@ -301,7 +301,7 @@ static void numbers_that_mean_nothing_are_ignored(void **state)
 
     begin(&f);
     for (int kind = -5; kind < 100; kind++)
-        if (kind < CC_MESSAGE_STOP || kind > CC_MESSAGE_IDLE)
+        if (kind < CC_MESSAGE_STOP || kind > CC_MESSAGE_LOG_REOPEN)
             cc_channel_send(f.channel, (struct cc_message){.kind = kind, .worker = kind});
     say(&f, CC_MESSAGE_RECYCLE);
     wait_for(&f, WORKERS, 2 * WORKERS);
