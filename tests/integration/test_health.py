@@ -149,10 +149,10 @@ def test_it_is_not_healthy_while_it_drains(app):
 
 @pytest.mark.parametrize("master", [True, False])
 def test_a_request_may_take_its_time_after_the_delay(app, master):
-    one = app(master=master, threads=1, **{"stop-delay": 2, "worker-reload-mercy": 3})
+    one = app(master=master, threads=1, **{"stop-delay": 4, "worker-reload-mercy": 4})
     one.send_signal(signal.SIGTERM)
     one.wait_log("stopping")
-    (held,) = hold(one, 3)
+    (held,) = hold(one, 4.5)
     assert one.wait() == 0
     held.join()
     assert "still running" not in one.log()
