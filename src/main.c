@@ -12,6 +12,7 @@ int main(int argc, char **argv)
     (void)argc;
     if (!cc_fd_fill_standard())
         return CC_EXIT_SYSTEM;
+    cc_fd_cloexec_rest();
     if (cc_command_is(argv))
         return cc_command_run(argv);
     cc_invocation_init(&invocation, argv);

@@ -11,6 +11,8 @@ bool cc_fd_cloexec(int fd, bool on);
 /* Opens /dev/null where standard input, output or error was closed, so that no socket gets its
  * number and then what is printed; false with errno set. */
 bool cc_fd_fill_standard(void);
+/* Lets no program that is executed later have any descriptor above the standard three. */
+void cc_fd_cloexec_rest(void);
 /* Writes all of it to a blocking descriptor, going on after signals; false with errno set. */
 bool cc_fd_write_all(int fd, const void *bytes, size_t len);
 /* Where files without a name go: TMPDIR, or /tmp. */

@@ -20,6 +20,10 @@
 #include "config/options_core.h"
 #include "log/log.h"
 #include "process/process.h"
+#include "system/confine.h"
+#include "system/identity.h"
+#include "system/pidfile.h"
+#include "system/surroundings.h"
 
 struct cc_start *cc_start_new(const struct cc_invocation *invocation, bool again)
 {
@@ -107,6 +111,30 @@ static int print_and_exit(const struct cc_start *start)
     return CC_EXIT_OK;
 }
 
+static void blame(struct cc_start *start, const char *option, const struct cc_err *err)
+{
+    cc_problems_add(&start->problems, CC_ERROR, cc_targets_origin(&start->targets, option).place,
+                    "%s", err->text);
+}
+
+/* Whom the sockets will belong to. Names that do not exist were found by the check. */
+static void find_owner(struct cc_start *start)
+{
+    struct cc_server_settings *server = &start->settings.server;
+    struct cc_identity identity;
+    struct cc_err err;
+
+    if (start->problems.errors > 0)
+        return;
+    if (!cc_identity_find(&identity, &start->settings, &err)) {
+        blame(start, identity.wrong, &err);
+        return;
+    }
+    server->owner_uid = identity.socket_uid == (uid_t)-1 ? -1 : (int64_t)identity.socket_uid;
+    server->owner_gid = identity.socket_gid == (gid_t)-1 ? -1 : (int64_t)identity.socket_gid;
+    server->owner_known = server->owner_uid >= 0 || server->owner_gid >= 0;
+}
+
 int cc_start_read(struct cc_start *start)
 {
     static const char *const protocols[] = {"uwsgi", "http", NULL};
@@ -136,6 +164,7 @@ int cc_start_read(struct cc_start *start)
     cc_activation_assign(&start->invocation->activation, &start->settings.server, &start->problems);
     if (readable && start->invocation->activation.count == 0)
         cc_check_listens(&start->settings.server, first_place(start), &start->problems);
+    find_owner(start);
     if (start->settings.show_config && !start->again)
         cc_show_config(&start->entries, stderr);
     return CC_START_GO_ON;
@@ -174,8 +203,14 @@ static void enter_folder(struct cc_start *start)
 {
     struct cc_process_settings *process = &start->settings.process;
     struct cc_reload_settings *reload = &start->settings.reload;
+    struct cc_service_settings *service = &start->settings.service;
 
     make_absolute(start, &process->pidfile);
+    make_absolute(start, &service->pidfile2);
+    make_absolute(start, &service->daemonize);
+    make_absolute(start, &service->daemonize2);
+    make_absolute(start, &service->logto2);
+    make_absolute(start, &service->chroot);
     make_absolute(start, &start->settings.log.logto);
     make_list_absolute(start, &reload->touch_reload);
     make_list_absolute(start, &reload->touch_chain);
@@ -183,8 +218,8 @@ static void enter_folder(struct cc_start *start)
     make_list_absolute(start, &reload->touch_logreopen);
     make_list_absolute(start, &reload->master_fifo);
     start->file = cc_start_first_file(start);
-    if (process->chdir == NULL)
-        return;
+    if (process->chdir == NULL || service->chroot != NULL)
+        return; /* a folder in the new root is entered there */
     make_absolute(start, &process->chdir);
     if (chdir(process->chdir) != 0)
         cc_problems_add(&start->problems, CC_ERROR,
@@ -192,9 +227,33 @@ static void enter_folder(struct cc_start *start)
                         "chdir: cannot enter %s: %s", process->chdir, strerror(errno));
 }
 
+/* What would fail later, when it has no place in a file any more. Those that are opened by another
+ * user or in another root folder have to wait for that. */
+static void try_files(struct cc_start *start)
+{
+    const struct cc_service_settings *service = &start->settings.service;
+    const struct {
+        const char *option, *path;
+        bool (*try)(const char *option, const char *path, struct cc_err *err);
+    } files[] = {
+        {"pidfile", start->settings.process.pidfile, cc_pidfile_try},
+        {"logto", start->settings.log.logto, cc_surroundings_try_log},
+        {"daemonize", service->daemonize, cc_surroundings_try_log},
+        {"daemonize2", service->daemonize2, cc_surroundings_try_log},
+    };
+    struct cc_err err;
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i].path != NULL && !files[i].try(files[i].option, files[i].path, &err))
+            blame(start, files[i].option, &err);
+}
+
 void cc_start_enter(struct cc_start *start, struct cc_listeners *before)
 {
+    cc_confine_umask(start->settings.service.umask);
     enter_folder(start);
+    if (!start->again)
+        try_files(start);
     cc_listeners_open(&start->listeners, &start->settings.server, &start->plugins, before,
                       &start->problems);
     start->folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -5,11 +5,15 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/address.h"
 #include "base/alloc.h"
+#include "base/cgroup.h"
 #include "base/fd.h"
 #include "base/span.h"
+
+#define MOST_PROCESSES 1024 /* as the option's own bound */
 
 struct check {
     struct cc_settings *settings;
@@ -111,16 +115,68 @@ static void check_protocol(const struct check *check, const char *const *protoco
     check->settings->server.protocol = cc_strdup("uwsgi");
 }
 
-static void check_mode(const struct check *check)
+static void check_mode(const struct check *check, const char *option, const char *mode)
 {
-    const char *mode = check->settings->server.chmod_socket;
-
     if (mode == NULL)
         return;
     size_t len = strlen(mode);
     if (len == 0 || len > 4 || mode[strspn(mode, "01234567")] != '\0')
-        cc_problems_add(check->problems, CC_ERROR, place_of(check, "chmod-socket"),
-                        "chmod-socket: expected an octal mode such as 660, got \"%s\"", mode);
+        cc_problems_add(check->problems, CC_ERROR, place_of(check, option),
+                        "%s: expected an octal mode such as %s, got \"%s\"", option,
+                        strcmp(option, "umask") == 0 ? "027" : "660", mode);
+}
+
+/* Rights on an abstract socket do not exist. */
+static void check_abstract(const struct check *check)
+{
+    const struct cc_server_settings *server = &check->settings->server;
+    const char *option = server->chmod_socket != NULL   ? "chmod-socket"
+                         : server->chown_socket != NULL ? "chown-socket"
+                                                        : NULL;
+
+    for (size_t i = 0; i < server->n_sockets && option != NULL; i++)
+        if (server->sockets[i].address[0] == '@')
+            cc_problems_add(check->problems, CC_WARNING, place_of(check, option),
+                            "%s: does nothing for the abstract socket %s, to which everybody on "
+                            "this machine may connect; a path would have rights",
+                            option, server->sockets[i].address);
+}
+
+/* The log file has one name. */
+static void check_daemonize(const struct check *check)
+{
+    const struct cc_service_settings *service = &check->settings->service;
+    const char *option = service->daemonize2 != NULL ? "daemonize2" : "daemonize";
+
+    if (service->daemonize != NULL && service->daemonize2 != NULL)
+        cc_problems_add(check->problems, CC_ERROR, place_of(check, "daemonize2"),
+                        "daemonize2: daemonize is there already; keep one of them");
+    else if ((service->daemonize != NULL || service->daemonize2 != NULL) &&
+             check->settings->log.logto != NULL)
+        cc_problems_add(check->problems, CC_WARNING, place_of(check, "logto"),
+                        "logto: ignored, since %s names the log file", option);
+}
+
+static void check_chroot(const struct check *check)
+{
+    if (check->settings->service.chroot != NULL && check->settings->process.vacuum)
+        cc_problems_add(check->problems, CC_WARNING, place_of(check, "vacuum"),
+                        "vacuum: what lies outside of the new root folder (chroot) cannot be "
+                        "removed at the end");
+}
+
+/* processes = auto. */
+static void settle_processes(const struct check *check)
+{
+    struct cc_process_settings *process = &check->settings->process;
+
+    process->processes_auto = process->processes == 0;
+    if (!process->processes_auto)
+        return;
+    struct cc_cgroup limits = cc_cgroup_read("");
+    process->processes = cc_cgroup_processes(&limits, cc_cgroup_affinity());
+    if (process->processes > MOST_PROCESSES)
+        process->processes = MOST_PROCESSES;
 }
 
 static bool is_number(const char *text)
@@ -146,9 +202,12 @@ static void check_group(const struct check *check, const char *option, const cha
 static void check_identity(const struct check *check)
 {
     const char *owner = check->settings->server.chown_socket;
+    const struct cc_texts *groups = &check->settings->service.add_gid;
 
     check_user(check, "uid", check->settings->process.uid);
     check_group(check, "gid", check->settings->process.gid);
+    for (size_t i = 0; i < groups->count; i++)
+        check_group(check, "add-gid", groups->items[i].text);
     if (owner == NULL)
         return;
     size_t len = strcspn(owner, ": ");
@@ -253,6 +312,7 @@ static const char *needs_master(const struct cc_settings *settings)
     } options[] = {
         {settings->process.processes - 1, "processes"},
         {settings->process.harakiri, "harakiri"},
+        {getpid() == 1, "being process 1 (of a container)"},
         {life->max_requests, "max-requests"},
         {life->max_lifetime, "max-worker-lifetime"},
         {life->rss_mb, "reload-on-rss"},
@@ -316,7 +376,12 @@ void cc_check(struct cc_settings *settings, const struct cc_targets *targets,
 
     check_protocol(&check, protocols);
     check_sockets(&check);
-    check_mode(&check);
+    check_mode(&check, "chmod-socket", settings->server.chmod_socket);
+    check_mode(&check, "umask", settings->service.umask);
+    check_abstract(&check);
+    check_daemonize(&check);
+    check_chroot(&check);
+    settle_processes(&check);
     check_identity(&check);
     check_listen(&check);
     check_env(&check);

@@ -75,9 +75,19 @@ static char *bounds_text(const struct cc_option *row)
                        : row->kind == CC_SIZE  ? " of bytes"
                                                : "";
 
+    struct cc_buf words = {0};
+    char *text;
+
+    for (size_t i = 0; row->choices != NULL && row->choices[i] != NULL; i++)
+        cc_buf_printf(&words, " or %s", row->choices[i]);
     if (row->max == 0)
-        return cc_format("a whole number%s, %" PRId64 " or more", unit, row->min);
-    return cc_format("a whole number%s from %" PRId64 " to %" PRId64, unit, row->min, row->max);
+        text = cc_format("a whole number%s, %" PRId64 " or more%s", unit, row->min,
+                         cc_buf_text(&words));
+    else
+        text = cc_format("a whole number%s from %" PRId64 " to %" PRId64 "%s", unit, row->min,
+                         row->max, cc_buf_text(&words));
+    cc_buf_clear(&words);
+    return text;
 }
 
 /* A decimal number and nothing else. */
@@ -97,6 +107,17 @@ static bool parse_number(struct cc_span word, int64_t *number)
     return errno == 0 && *end == '\0' && end != digits;
 }
 
+/* A word in a number's place. */
+static bool is_number_word(const struct cc_option *row, struct cc_span word, int64_t *number)
+{
+    for (int64_t i = 0; row->choices != NULL && row->choices[i] != NULL; i++)
+        if (cc_span_equal_nocase(word, cc_span_of(row->choices[i]))) {
+            *number = -i;
+            return true;
+        }
+    return false;
+}
+
 static void to_number(const struct value *value)
 {
     const struct cc_option *row = value->row;
@@ -106,7 +127,8 @@ static void to_number(const struct value *value)
 
     if (note != NULL)
         word.len = strcspn(value->text, " \t;#");
-    if (!parse_number(word, &number) || number < row->min || (row->max != 0 && number > row->max)) {
+    if (!is_number_word(row, word, &number) && (!parse_number(word, &number) || number < row->min ||
+                                                (row->max != 0 && number > row->max))) {
         char *bounds = bounds_text(row);
         cc_problems_add(value->problems, CC_ERROR, value->place, "%s: expected %s, got \"%s\"",
                         value->name, bounds, value->text);

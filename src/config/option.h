@@ -52,11 +52,13 @@ struct cc_option {
     const char *fallback; /* the default as text: it goes through the same parser; NULL: unset */
     size_t offset;        /* into the settings struct of the table */
     int64_t min, max;     /* CC_INT, CC_SIZE, CC_SECONDS; both 0: no bounds but "not negative" */
-    const char *const *choices; /* CC_CHOICE; ends with NULL */
-    const char *value;          /* what --help calls the value ("address"); NULL: by kind */
-    const char *section;        /* of the docs: "Processes", "Sockets"... */
-    const char *help;           /* one sentence or two */
-    const char *since;          /* the release that first had it */
+    /* CC_CHOICE: the words; CC_INT: words that stand for 0, -1 and so on, outside of the bounds.
+     * Ends with NULL. */
+    const char *const *choices;
+    const char *value;   /* what --help calls the value ("address"); NULL: by kind */
+    const char *section; /* of the docs: "Processes", "Sockets"... */
+    const char *help;    /* one sentence or two */
+    const char *since;   /* the release that first had it */
     const char *bare; /* what the option without a value means; NULL: it needs one (a flag is on) */
     bool restart;     /* a reload cannot change it (it is done once, at the start) */
 };

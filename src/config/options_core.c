@@ -133,6 +133,8 @@ static const struct cc_option rows[] = {
     /* Logging */
     {CC_PATH_ROW("logto", S, log.logto), IN("Logging"), .value = "file", .restart = true,
      .help = "Appends the log, and what the app prints, to this file."},
+    {CC_PATH_ROW("logto2", S, service.logto2), IN("Logging"), .value = "file", .restart = true,
+     .help = "The same, opened after privileges are dropped."},
     {CC_BOOL_ROW("disable-logging", S, log.disable_logging), IN("Logging"), .letter = 'L',
      .help = "Writes no line for each request; errors are still logged."},
 
@@ -148,9 +150,13 @@ static const struct cc_option_table table = {"core", rows, sizeof rows / sizeof 
                                              sizeof(struct cc_settings)};
 
 /* In the order of --help. */
-static const struct cc_option_table *const tables[] = {
-    &table,           &cc_options_drain,   &cc_options_process,
-    &cc_options_life, &cc_options_cheaper, &cc_options_reload};
+static const struct cc_option_table *const tables[] = {&table,
+                                                       &cc_options_drain,
+                                                       &cc_options_process,
+                                                       &cc_options_life,
+                                                       &cc_options_cheaper,
+                                                       &cc_options_reload,
+                                                       &cc_options_service};
 
 void cc_options_core_add(struct cc_targets *targets, struct cc_settings *settings)
 {

@@ -20,5 +20,6 @@ extern const struct cc_option_table cc_options_process;
 extern const struct cc_option_table cc_options_life;
 extern const struct cc_option_table cc_options_cheaper;
 extern const struct cc_option_table cc_options_reload;
+extern const struct cc_option_table cc_options_service;
 
 #endif

@@ -1,4 +1,4 @@
-/* The host's options of processes and privileges. */
+/* The host's options of processes. */
 #include "config/options_core.h"
 #include "config/settings.h"
 
@@ -6,13 +6,17 @@
 #define SINCE    .since = "0.1"
 #define IN(part) .section = part, SINCE
 
+/* What is written for 0, which would be out of bounds. */
+static const char *const number_words[] = {"auto", NULL};
+
 static const struct cc_option rows[] = {
     /* Processes */
     {CC_BOOL_ROW("master", S, process.master), IN("Processes"), .letter = 'M', .restart = true,
      .help = "Runs a master process that starts the workers, replaces dead ones and reloads."},
     {CC_INT_ROW("processes", S, process.processes), IN("Processes"), .aliases = "workers",
-     .letter = 'p', .fallback = "1", .min = 1, .max = 1024,
-     .help = "Number of worker processes. More than one implies master."},
+     .letter = 'p', .fallback = "1", .min = 1, .max = 1024, .choices = number_words,
+     .help = "Number of worker processes; auto: as many as there are processors that the server "
+             "may use (affinity, CPU quota of the container). More than one implies master."},
     {CC_INT_ROW("threads", S, server.threads), IN("Processes"), .fallback = "1", .min = 1,
      .max = 1024, .help = "Number of threads of each worker that run the app."},
     {CC_BOOL_ROW("lazy-apps", S, process.lazy_apps), IN("Processes"), .aliases = "lazy",
@@ -30,8 +34,6 @@ static const struct cc_option rows[] = {
      .help = "SIGTERM always stops ccontainer; uWSGI would reload without this."},
     {CC_BOOL_ROW("vacuum", S, process.vacuum), IN("Processes"),
      .help = "Removes the unix sockets and the pidfile at the end."},
-    {CC_PATH_ROW("pidfile", S, process.pidfile), IN("Processes"), .restart = true,
-     .help = "Writes the master's process id to this file, before privileges are dropped."},
     {.name = "thunder-lock",
      .kind = CC_BOOL,
      .support = CC_NO_EFFECT,
@@ -42,12 +44,6 @@ static const struct cc_option rows[] = {
      .support = CC_NO_EFFECT,
      IN("Processes"),
      .help = "Workers always end when their master is gone."},
-
-    /* Privileges */
-    {CC_TEXT_ROW("uid", S, process.uid), IN("Privileges"), .value = "user", .restart = true,
-     .help = "User to run as, by name or number, once the sockets are bound."},
-    {CC_TEXT_ROW("gid", S, process.gid), IN("Privileges"), .value = "group", .restart = true,
-     .help = "Group to run as, by name or number; without it the user's own."},
 };
 
 const struct cc_option_table cc_options_process = {"core", rows, sizeof rows / sizeof rows[0],

@@ -9,6 +9,7 @@
 struct cc_process_settings {
     bool master;
     int64_t processes;
+    bool processes_auto; /* so many by what this machine or container has (check.c) */
     bool lazy_apps;
     bool need_app;
     bool vacuum; /* remove unix sockets and the pidfile at the end */
@@ -68,20 +69,34 @@ struct cc_server_settings {
     char *protocol; /* of the option socket: uwsgi or http */
     struct cc_socket_setting *sockets;
     size_t n_sockets;
-    int64_t listen;            /* backlog */
-    char *chmod_socket;        /* octal mode */
-    char *chown_socket;        /* user:group */
-    int64_t threads;           /* app threads a worker */
-    int64_t post_buffering;    /* bytes of a body that stay in memory; the rest goes to a file */
-    int64_t body_limit;        /* limit-post: bytes of a body; 0: no limit */
-    int64_t head_timeout;      /* seconds for a whole head */
-    int64_t body_timeout;      /* seconds between two pieces of a body */
-    int64_t keepalive_timeout; /* seconds that a connection may be idle */
-    int64_t send_timeout;      /* seconds between two pieces that a slow reader takes */
-    int64_t stream_timeout;    /* the same while it holds an app thread */
-    int64_t max_connections;   /* a worker */
-    char *health_path;         /* answered by the loop; NULL: none */
-    int64_t stop_delay;        /* seconds from the signal to the stop */
+    int64_t listen;               /* backlog */
+    char *chmod_socket;           /* octal mode */
+    char *chown_socket;           /* user:group */
+    bool owner_known;             /* the unix sockets get this owner; found by system/identity.h */
+    int64_t owner_uid, owner_gid; /* -1: as they are */
+    int64_t threads;              /* app threads a worker */
+    int64_t post_buffering;       /* bytes of a body that stay in memory; the rest goes to a file */
+    int64_t body_limit;           /* limit-post: bytes of a body; 0: no limit */
+    int64_t head_timeout;         /* seconds for a whole head */
+    int64_t body_timeout;         /* seconds between two pieces of a body */
+    int64_t keepalive_timeout;    /* seconds that a connection may be idle */
+    int64_t send_timeout;         /* seconds between two pieces that a slow reader takes */
+    int64_t stream_timeout;       /* the same while it holds an app thread */
+    int64_t max_connections;      /* a worker */
+    char *health_path;            /* answered by the loop; NULL: none */
+    int64_t stop_delay;           /* seconds from the signal to the stop */
+};
+
+/* src/system: running as a service. */
+struct cc_service_settings {
+    char *daemonize, *daemonize2; /* log files; NULL: in the foreground */
+    char *pidfile2, *logto2;      /* after privileges are dropped */
+    struct cc_texts add_gid;      /* names or numbers */
+    struct cc_texts cap;          /* names, each item may hold several with commas */
+    char *chroot;
+    bool no_new_privs;
+    char *umask;                           /* octal mode */
+    int64_t limit_as, limit_nproc, max_fd; /* MiB, processes, descriptors; 0: as inherited */
 };
 
 /* src/log: where lines go. */
@@ -103,6 +118,7 @@ struct cc_settings {
     struct cc_reload_settings reload;
     struct cc_server_settings server;
     struct cc_log_settings log;
+    struct cc_service_settings service;
     struct cc_plugin_settings plugin;
     bool strict;
     bool show_config;

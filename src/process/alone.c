@@ -14,6 +14,7 @@
 #include "process/stacks.h"
 #include "server/server.h"
 #include "stats/scoreboard.h"
+#include "system/daemon.h"
 #include "system/notify.h"
 #include "system/surroundings.h"
 
@@ -134,6 +135,7 @@ static int serve(struct alone *alone, struct cc_app_held *held, struct cc_scoreb
     }
     start_watching(alone);
     cc_log(CC_LOG_INFO, "ready, without a master");
+    cc_daemon_ready();
     cc_notify("READY=1\nSTATUS=serves, without a master");
     cc_server_run(alone->server);
     stop_watching(alone);

@@ -34,7 +34,7 @@ static void reopen_log(struct cc_workers *workers)
 {
     struct cc_err err;
 
-    if (!cc_surroundings_logto(workers->launch->settings->log.logto, &err))
+    if (!cc_surroundings_reopen_log(workers->launch->settings, &err))
         cc_log(CC_LOG_ERROR, "%s", err.text);
     for (int i = 0; i < workers->n_entries; i++)
         if (workers->entries[i].state != CC_ENTRY_FREE)

@@ -28,15 +28,16 @@ static void tell(struct cc_master *master, enum cc_message_kind kind, bool also_
 
 static void reopen_log(struct cc_master *master)
 {
-    const char *path = master->launch->settings->log.logto;
+    const struct cc_settings *settings = master->launch->settings;
+    const char *option;
     struct cc_err err;
 
-    if (path == NULL) {
+    if (cc_surroundings_log_path(settings, &option) == NULL) {
         cc_log(CC_LOG_WARN, "there is no logto: the log goes to standard error, which cannot be "
                             "opened again");
         return;
     }
-    if (!cc_surroundings_logto(path, &err)) {
+    if (!cc_surroundings_reopen_log(settings, &err)) {
         cc_log(CC_LOG_ERROR, "the log cannot be opened again (as the user that it runs as): %s",
                err.text);
         return;

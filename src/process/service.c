@@ -4,8 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "system/daemon.h"
 #include "system/notify.h"
 
 /* How often the number of requests in the status is renewed. */
@@ -120,6 +122,11 @@ static void follow_reload(struct cc_service *service, const struct cc_master *ma
 
 void cc_service_update(struct cc_service *service, const struct cc_master *master)
 {
+    bool serves = find(master, CC_GENERATION_SERVING) != NULL;
+    char ready[48] = "READY=1\n";
+
+    if (serves)
+        cc_daemon_ready();
     if (!cc_notify_wanted() || service->stopping)
         return;
     if (master->stopping) {
@@ -127,10 +134,12 @@ void cc_service_update(struct cc_service *service, const struct cc_master *maste
         say(service, master, "STOPPING=1\n");
         return;
     }
-    if (!service->ready && find(master, CC_GENERATION_SERVING) != NULL) {
+    if (!service->ready && serves) {
         service->ready = true;
         service->reload_asked = false;
-        say(service, master, "READY=1\n");
+        if (cc_daemon_running())
+            snprintf(ready, sizeof ready, "MAINPID=%d\nREADY=1\n", (int)getpid());
+        say(service, master, ready);
     }
     if (service->ready)
         follow_reload(service, master);

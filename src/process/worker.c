@@ -34,7 +34,7 @@ static void on_channel(struct ev_loop *loop, ev_io *watcher, int events)
             cc_server_pause(worker->server, message.kind == CC_MESSAGE_PAUSE);
         else if (message.kind == CC_MESSAGE_LOG_REOPEN)
             /* The generation has said what is wrong with it, if anything is. */
-            cc_surroundings_logto(worker->setup->launch->settings->log.logto, NULL);
+            cc_surroundings_reopen_log(worker->setup->launch->settings, NULL);
     if (got == CC_RECEIVED_GONE) {
         /* The kernel kills us with our parent; where it does not, end in good order. */
         ev_io_stop(loop, watcher);

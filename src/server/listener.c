@@ -16,43 +16,13 @@
 #include "base/fd.h"
 #include "log/log.h"
 #include "server/kept.h"
-
-/* A socket's file is left behind by a server that was killed; it may go when nobody listens. */
-static bool remove_stale(const struct cc_address *address, struct cc_err *err)
-{
-    struct stat info;
-
-    if (lstat(address->path, &info) != 0)
-        return true;
-    if (!S_ISSOCK(info.st_mode))
-        return cc_fail(err,
-                       "%s is there already and is no socket: move it away or listen "
-                       "elsewhere",
-                       address->path);
-    int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (probe < 0)
-        return cc_fail(err, "cannot make a socket: %s", strerror(errno));
-    int refused = connect(probe, (const struct sockaddr *)&address->sock, address->sock_len);
-    int why = errno;
-    close(probe);
-    if (refused == 0 || why == EAGAIN)
-        return cc_fail(err, "another program is listening on %s: stop it first", address->path);
-    if (why != ECONNREFUSED && why != ENOENT)
-        return cc_fail(err, "cannot tell whether anybody listens on %s: %s", address->path,
-                       strerror(why));
-    if (unlink(address->path) != 0)
-        return cc_fail(err, "cannot remove the stale socket %s: %s", address->path,
-                       strerror(errno));
-    return true;
-}
+#include "server/unix_socket.h"
 
 static bool bind_and_listen(struct cc_listener *listener, int64_t backlog, struct cc_err *err)
 {
     const struct cc_address *address = &listener->address;
     int one = 1;
 
-    if (address->kind == CC_ADDRESS_UNIX && !remove_stale(address, err))
-        return false;
     listener->fd = socket(address->sock.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (listener->fd < 0)
         return cc_fail(err, "cannot make a socket: %s", strerror(errno));
@@ -116,17 +86,6 @@ static bool inherit(struct cc_listener *listener, struct cc_err *err)
     return true;
 }
 
-/* Modes as chmod(1) takes them in octal; check.c has seen that it is one. */
-static bool apply_mode(const struct cc_listener *listener, const char *mode, struct cc_err *err)
-{
-    if (mode == NULL || listener->address.kind != CC_ADDRESS_UNIX)
-        return true;
-    if (chmod(listener->address.path, (mode_t)strtol(mode, NULL, 8)) != 0)
-        return cc_fail(err, "cannot change the mode of %s: %s", listener->address.path,
-                       strerror(errno));
-    return true;
-}
-
 static void name_server(struct cc_listener *listener)
 {
     struct sockaddr_storage sock = {0};
@@ -159,14 +118,18 @@ static bool open_one(struct cc_listener *listener, const struct cc_server_settin
     }
     if (before != NULL && listener->address.kind == CC_ADDRESS_FD && listener->setting->fd == 0)
         return cc_fail(err, "a descriptor can only be handed over at a start, not at a reload");
-    bool open = listener->setting->fd > 0 || listener->address.kind == CC_ADDRESS_FD
-                    ? inherit(listener, err)
-                    : bind_and_listen(listener, settings->listen, err);
+    bool open;
+    if (listener->setting->fd > 0 || listener->address.kind == CC_ADDRESS_FD)
+        open = inherit(listener, err);
+    else if (listener->address.kind == CC_ADDRESS_UNIX)
+        open = cc_unix_socket_open(&listener->address, settings, &listener->fd, err);
+    else
+        open = bind_and_listen(listener, settings->listen, err);
     if (!open)
         return false;
     name_server(listener);
     cc_kept_note_file(listener);
-    return apply_mode(listener, settings->chmod_socket, err);
+    return true;
 }
 
 void cc_listeners_open(struct cc_listeners *listeners, const struct cc_server_settings *settings,
@@ -196,18 +159,6 @@ void cc_listeners_open(struct cc_listeners *listeners, const struct cc_server_se
         free(listener->file);
         *listener = (struct cc_listener){0};
     }
-}
-
-bool cc_listeners_chown(const struct cc_listeners *listeners, uid_t uid, gid_t gid,
-                        struct cc_err *err)
-{
-    for (size_t i = 0; i < listeners->count; i++) {
-        const struct cc_address *address = &listeners->items[i].address;
-        if (address->kind == CC_ADDRESS_UNIX && chown(address->path, uid, gid) != 0)
-            return cc_fail(err, "cannot give %s to user %d, group %d: %s", address->path, (int)uid,
-                           (int)gid, strerror(errno));
-    }
-    return true;
 }
 
 void cc_listeners_unlink(const struct cc_listeners *listeners)

@@ -35,10 +35,6 @@ struct cc_listeners {
 void cc_listeners_open(struct cc_listeners *listeners, const struct cc_server_settings *settings,
                        const struct cc_plugins *plugins, struct cc_listeners *before,
                        struct cc_problems *problems);
-/* Gives the unix sockets to a user and group before privileges are dropped (chown-socket, or the
- * uid and gid that the server will run as: -1 for as they are). */
-bool cc_listeners_chown(const struct cc_listeners *listeners, uid_t uid, gid_t gid,
-                        struct cc_err *err);
 /* Removes the unix sockets' files (vacuum); says in the log which it could not. Touches nothing
  * else, so that a thread may call it while others serve. */
 void cc_listeners_unlink(const struct cc_listeners *listeners);

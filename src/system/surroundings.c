@@ -9,22 +9,69 @@
 
 #include "base/alloc.h"
 
-bool cc_surroundings_logto(const char *path, struct cc_err *err)
+/* -1: err says why. O_NONBLOCK for the open only: a FIFO without a reader must not hang the start.
+ */
+static int open_log(const char *option, const char *path, struct cc_err *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640);
+
+    if (fd < 0)
+        cc_fail(err, "%s: %s cannot be opened: %s", option, path, strerror(errno));
+    return fd;
+}
+
+bool cc_surroundings_try_log(const char *option, const char *path, struct cc_err *err)
+{
+    int fd = path == NULL ? -1 : open_log(option, path, err);
+
+    if (fd >= 0)
+        close(fd);
+    return path == NULL || fd >= 0;
+}
+
+bool cc_surroundings_logto(const char *option, const char *path, struct cc_err *err)
 {
     if (path == NULL)
         return true;
-    /* O_NONBLOCK for the open only: a FIFO without a reader must not hang the start. */
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640);
+    int fd = open_log(option, path, err);
     if (fd < 0)
-        return cc_fail(err, "logto: %s cannot be opened: %s", path, strerror(errno));
+        return false;
     int flags = fcntl(fd, F_GETFL);
     bool fine = flags >= 0 && fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0 &&
                 dup2(fd, STDOUT_FILENO) >= 0 && dup2(fd, STDERR_FILENO) >= 0;
     if (!fine)
-        cc_fail(err, "logto: %s cannot be used: %s", path, strerror(errno));
+        cc_fail(err, "%s: %s cannot be used: %s", option, path, strerror(errno));
     if (fd > STDERR_FILENO)
         close(fd);
     return fine;
+}
+
+const char *cc_surroundings_log_path(const struct cc_settings *settings, const char **option)
+{
+    const struct cc_service_settings *service = &settings->service;
+    const struct {
+        const char *option, *path;
+    } names[] = {
+        {"logto2", service->logto2}, /* the last that was opened */
+        {"daemonize", service->daemonize},
+        {"daemonize2", service->daemonize2},
+        {"logto", settings->log.logto},
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].path != NULL) {
+            *option = names[i].option;
+            return names[i].path;
+        }
+    *option = "logto";
+    return NULL;
+}
+
+bool cc_surroundings_reopen_log(const struct cc_settings *settings, struct cc_err *err)
+{
+    const char *option, *path = cc_surroundings_log_path(settings, &option);
+
+    return cc_surroundings_logto(option, path, err);
 }
 
 bool cc_surroundings_chdir(const char *path, bool only_try, struct cc_err *err)

@@ -247,7 +247,7 @@ post-buffering = 99999999999999999999
 """ % ("x" * 150))
     assert done.code == CONFIG
     for line, pattern in enumerate([
-        'processes: expected a whole number from 1 to 1024, got "four"',
+        'processes: expected a whole number from 1 to 1024 or auto, got "four"',
         'threads: expected a whole number from 1 to 1024, got "0"',
         'listen: expected a whole number from 1 to 65535, got "70000"',
         'harakiri: expected a whole number of seconds from 0 to .*, got "-1"',
@@ -389,10 +389,10 @@ def test_unknown_names_have_the_nearest_one(run):
 
 
 def test_known_to_uwsgi_is_one_warning(run):
-    done = run(STOPPED + "daemonize = /tmp/x.log\nstats = :9191\nthreads = 2\ncheaper = 1\n")
+    done = run(STOPPED + "spooler = /tmp/x\nstats = :9191\nthreads = 2\ncheaper = 1\n")
     assert done.has("warning").startswith("app.ini:4: warning: ignored, since uWSGI has these")
     assert done.has("warning").endswith(
-        "yet: daemonize (app.ini:4), stats (app.ini:5), cheaper (app.ini:7)")
+        "yet: spooler (app.ini:4), stats (app.ini:5), cheaper (app.ini:7)")
 
 
 def test_placeholders_are_no_mistakes(run):
@@ -450,7 +450,7 @@ def test_no_arguments(run):
 def test_values_of_the_command_line(run):
     done = run(None, "--http", "8000", "--processes", "many", name=None)
     assert done.code == CONFIG
-    done.has(r'^command line: processes: expected a whole number from 1 to 1024, got "many"')
+    done.has(r'^command line: processes: expected a whole number from 1 to 1024 or auto, got "many"')
     done.has(r"^command line: http: ")
 
 

@@ -528,8 +528,8 @@ def test_a_pidfile_in_use_is_refused(server, site, folder):
     pidfile = os.path.join(folder, "run.pid")
     one = server(options(site, pidfile=pidfile))
     all_ready(one)
-    two = server(options(site, pidfile=pidfile), wait=False, exit_codes=(3,))
-    assert two.wait() == 3
+    two = server(options(site, pidfile=pidfile), wait=False, exit_codes=(1,))
+    assert two.wait() == 1
     assert f"pidfile {pidfile}: another ccontainer runs with it (pid {one.pid})" in two.log()
     with open(pidfile, encoding="ascii") as file:
         assert file.read() == f"{one.pid}\n"

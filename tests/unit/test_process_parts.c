@@ -184,16 +184,16 @@ static void pidfiles_are_refused_while_held(void **state)
     assert_non_null(mkdtemp(folder));
     assert_true(asprintf(&path, "%s/a.pid", folder) > 0);
     write_all(path, "1\n"); /* left behind: process 1 lives, and is not ours */
-    assert_true(cc_pidfile_write(&mine, path, &err));
+    assert_true(cc_pidfile_write(&mine, "pidfile", path, &err));
     snprintf(want, sizeof want, "%d\n", (int)getpid());
     assert_string_equal(read_all(path, text, sizeof text), want);
-    assert_false(cc_pidfile_write(&other, path, &err));
+    assert_false(cc_pidfile_write(&other, "pidfile", path, &err));
     want[strlen(want) - 1] = ')';
     assert_non_null(strstr(err.text, want));
     assert_true(cc_pidfile_close(&mine, false, &err));
     assert_int_equal(access(path, F_OK), 0);
 
-    assert_true(cc_pidfile_write(&mine, path, &err));
+    assert_true(cc_pidfile_write(&mine, "pidfile", path, &err));
     assert_true(cc_pidfile_close(&mine, true, &err));
     assert_int_not_equal(access(path, F_OK), 0);
     rmdir(folder);
@@ -211,19 +211,19 @@ static void pidfiles_spare_other_files(void **state)
     assert_true(asprintf(&path, "%s/app.py", folder) > 0);
     assert_true(asprintf(&link, "%s/link", folder) > 0);
     write_all(path, "import os\n");
-    assert_false(cc_pidfile_write(&pidfile, path, &err));
+    assert_false(cc_pidfile_write(&pidfile, "pidfile", path, &err));
     assert_non_null(strstr(err.text, "app.py"));
     assert_string_equal(read_all(path, text, sizeof text), "import os\n");
     assert_int_equal(symlink(path, link), 0);
-    assert_false(cc_pidfile_write(&pidfile, link, &err));
+    assert_false(cc_pidfile_write(&pidfile, "pidfile", link, &err));
     assert_non_null(strstr(err.text, "symbolic link"));
-    assert_false(cc_pidfile_write(&pidfile, folder, &err));
-    assert_false(cc_pidfile_write(&pidfile, "/nowhere/a.pid", &err));
+    assert_false(cc_pidfile_write(&pidfile, "pidfile", folder, &err));
+    assert_false(cc_pidfile_write(&pidfile, "pidfile", "/nowhere/a.pid", &err));
     assert_non_null(strstr(err.text, "No such file or directory"));
 
     /* Another server has put its own in the place: not ours to remove. */
     unlink(path);
-    assert_true(cc_pidfile_write(&pidfile, path, &err));
+    assert_true(cc_pidfile_write(&pidfile, "pidfile", path, &err));
     unlink(path);
     write_all(path, "1\n");
     assert_true(cc_pidfile_close(&pidfile, true, &err));
@@ -320,8 +320,8 @@ static void surroundings_say_what_is_wrong(void **state)
     assert_false(cc_surroundings_chdir("/nowhere", true, &err));
     assert_non_null(strstr(err.text, "chdir: /nowhere: No such file or directory"));
     assert_false(cc_surroundings_chdir("/etc/passwd", true, &err));
-    assert_true(cc_surroundings_logto(NULL, &err));
-    assert_false(cc_surroundings_logto("/nowhere/a.log", &err));
+    assert_true(cc_surroundings_logto("logto", NULL, &err));
+    assert_false(cc_surroundings_logto("logto", "/nowhere/a.log", &err));
     assert_non_null(strstr(err.text, "logto: /nowhere/a.log"));
 }
 
