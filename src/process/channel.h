@@ -42,9 +42,10 @@ struct cc_message {
 };
 
 enum cc_received {
-    CC_RECEIVED,      /* *message is filled */
-    CC_RECEIVED_NONE, /* nothing there now */
-    CC_RECEIVED_GONE, /* the other end is closed: that process is dead or about to be */
+    CC_RECEIVED,          /* *message is filled */
+    CC_RECEIVED_NONE,     /* nothing there now */
+    CC_RECEIVED_NONSENSE, /* something that is no message: the other end is not what it should be */
+    CC_RECEIVED_GONE,     /* the other end is closed: that process is dead or about to be */
 };
 
 /* Both ends non-blocking and close-on-exec. false with errno set. */
@@ -52,6 +53,7 @@ bool cc_channel_open(int ends[2]);
 /* false: the other end is gone, or has not read for so long that its buffer is full (which a
  * living process never lets happen: there are a few messages a fork). */
 bool cc_channel_send(int fd, struct cc_message message);
+/* What is read is of the right size and nothing more: what it says is the sender's word. */
 enum cc_received cc_channel_receive(int fd, struct cc_message *message);
 
 #endif

@@ -16,6 +16,10 @@
 #include "process/generation.h"
 #include "process/spawn.h"
 
+/* More than the socket's buffer holds, so that all of what a dead one said is read; whoever goes on
+ * sending has to wait for the next turn like everybody else. */
+#define MESSAGES_A_TURN 1024
+
 #define OF(at) CC_CONTAINER(at, struct cc_generation, link)
 
 void cc_generations_init(struct cc_generations *all, struct ev_loop *loop)
@@ -48,9 +52,16 @@ void cc_generations_clear(struct cc_generations *all, const struct cc_scoreboard
         forget(OF(all->list.next), kept);
 }
 
+/* Could it be a worker's? Never ourselves, a group of processes (0, negative), process 1 or another
+ * generation. That it is our child is looked at before it is ever used. */
+static bool may_be_worker(const struct cc_generation *generation, pid_t pid)
+{
+    return pid > 1 && pid != getpid() && cc_generations_of(generation->all, pid) == NULL;
+}
+
 static void note(struct cc_generation *generation, const struct cc_message *message)
 {
-    int at = message->worker - 1;
+    int at = message->worker < 1 ? -1 : message->worker - 1;
 
     if (message->kind == CC_MESSAGE_LOADED)
         generation->loaded = true;
@@ -59,12 +70,13 @@ static void note(struct cc_generation *generation, const struct cc_message *mess
     if (message->kind == CC_MESSAGE_RELOAD && generation->state == CC_GENERATION_SERVING)
         generation->all->reload_asked = true;
     /* die-on-idle: as if somebody stopped us. */
-    if (message->kind == CC_MESSAGE_IDLE && generation->state == CC_GENERATION_SERVING)
+    if (message->kind == CC_MESSAGE_IDLE && generation->state == CC_GENERATION_SERVING &&
+        generation->may_idle_out)
         raise(SIGTERM);
     if (at < 0 || at >= generation->n_workers)
         return;
     if (message->kind == CC_MESSAGE_STARTED)
-        generation->workers[at] = message->pid;
+        generation->workers[at] = may_be_worker(generation, message->pid) ? (pid_t)message->pid : 0;
     else if (message->kind == CC_MESSAGE_ENDED)
         generation->workers[at] = 0;
 }
@@ -72,12 +84,20 @@ static void note(struct cc_generation *generation, const struct cc_message *mess
 void cc_generation_listen(struct cc_generation *generation)
 {
     struct cc_message message;
-    enum cc_received got;
+    enum cc_received got = CC_RECEIVED;
 
-    while ((got = cc_channel_receive(generation->channel, &message)) == CC_RECEIVED)
-        note(generation, &message);
-    if (got == CC_RECEIVED_GONE)
+    for (int i = 0; i < MESSAGES_A_TURN && got == CC_RECEIVED; i++) {
+        got = cc_channel_receive(generation->channel, &message);
+        if (got == CC_RECEIVED)
+            note(generation, &message);
+    }
+    if (got == CC_RECEIVED_GONE || got == CC_RECEIVED_NONSENSE)
         ev_io_stop(generation->all->loop, &generation->messages); /* SIGCHLD will say the rest */
+    if (got != CC_RECEIVED_NONSENSE || generation->pid == 0)
+        return;
+    cc_log(CC_LOG_ERROR, "generation %d (pid %d) is killed: it sends what is no message of ours",
+           generation->number, (int)generation->pid);
+    cc_generation_kill(generation);
 }
 
 static void on_message(struct ev_loop *loop, ev_io *watcher, int events)
@@ -124,6 +144,7 @@ struct cc_generation *cc_generations_start(struct cc_generations *all, struct cc
     struct cc_generation *generation = add(all, board, ends[0]);
     snprintf(name, sizeof name, "cc-app-%d", generation->number);
     generation->pid = cc_spawn(name);
+    generation->may_idle_out = settings->life.die_on_idle;
     if (generation->pid == 0) {
         born->launch = launch;
         born->board = board;
@@ -192,7 +213,8 @@ void cc_generation_bereave(struct cc_generation *generation)
     generation->state = CC_GENERATION_DEAD;
     generation->pid = 0;
     for (int i = 0; i < generation->n_workers; i++)
-        if (generation->workers[i] != 0 && is_our_child(generation->workers[i]))
+        if (may_be_worker(generation, generation->workers[i]) &&
+            is_our_child(generation->workers[i]))
             kill(generation->workers[i], SIGKILL);
         else
             generation->workers[i] = 0;

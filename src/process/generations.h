@@ -37,6 +37,7 @@ struct cc_generation {
     struct cc_scoreboard *board;
     pid_t *workers; /* by row of the board - 1; 0: not running */
     int n_workers, n_threads;
+    bool may_idle_out; /* die-on-idle: it may ask for the end of everything */
 };
 
 struct cc_generations {
@@ -64,9 +65,10 @@ struct cc_generation *cc_generations_find(const struct cc_generations *all,
                                           enum cc_generation_state state);
 /* The one with this pid, or NULL. */
 struct cc_generation *cc_generations_of(const struct cc_generations *all, pid_t pid);
-/* Reads what it has said so far. */
+/* Reads what it has said so far. App code runs there, so its word is taken for itself alone: it can
+ * neither keep us here, nor make us signal others; what is no message costs it its life. */
 void cc_generation_listen(struct cc_generation *generation);
-/* It was reaped: what it left of its workers is killed. */
+/* It was reaped: what it left of its workers is killed, if it is our child by now. */
 void cc_generation_bereave(struct cc_generation *generation);
 /* A child that is no generation was reaped: a worker that outlived its generation, or a stray. */
 void cc_generations_reaped(struct cc_generations *all, pid_t pid);

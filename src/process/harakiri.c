@@ -22,7 +22,7 @@ struct cc_running cc_harakiri_oldest(const struct cc_scoreboard *board, int row)
 
     for (int thread = 0; thread < board->threads; thread++) {
         struct cc_slot *slot = cc_scoreboard_slot(board, row, thread);
-        int64_t since = atomic_load_explicit(&slot->started_ns, memory_order_acquire);
+        int64_t since = cc_slot_started_ns(slot);
         if (since == 0 || (oldest.since_ns != 0 && since >= oldest.since_ns))
             continue;
         oldest.since_ns = since;
@@ -50,8 +50,7 @@ static int count_old(const struct cc_worker_entry *entry, int64_t now, int *youn
 
     *young = 0;
     for (int thread = 0; thread < board->threads; thread++) {
-        int64_t since = atomic_load_explicit(
-            &cc_scoreboard_slot(board, entry->row, thread)->started_ns, memory_order_relaxed);
+        int64_t since = cc_slot_started_ns(cc_scoreboard_slot(board, entry->row, thread));
         if (since != 0 && now - since >= limit_ns(entry))
             old++;
         else if (since != 0)

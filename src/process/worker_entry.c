@@ -229,6 +229,8 @@ static void on_message(struct ev_loop *loop, ev_io *watcher, int events)
     }
     if (got == CC_RECEIVED_GONE)
         ev_io_stop(loop, watcher); /* its death is told by the pidfd */
+    else if (got == CC_RECEIVED_NONSENSE)
+        stop_listening(entry);
     else if (entry->heard > MESSAGES_A_SECOND)
         stop_listening(entry);
 }

@@ -38,7 +38,7 @@ void cc_workers_init(struct cc_workers *workers, const struct cc_launch *launch,
         cc_entry_init(&workers->entries[i], workers, i + 1);
     for (int i = 0; i < workers->n_seats; i++)
         workers->seats[i] = (struct cc_seat){.all = workers, .number = i + 1};
-    atomic_store(&board->used, 0);
+    atomic_store(&board->shared->used, 0);
 }
 
 void cc_workers_begin(struct cc_workers *workers)
@@ -84,8 +84,8 @@ static bool start(struct cc_seat *seat, struct cc_worker_entry *entry,
 {
     struct cc_workers *workers = seat->all;
 
-    if (entry->row > atomic_load(&workers->board->used))
-        atomic_store(&workers->board->used, entry->row);
+    if (entry->row > atomic_load(&workers->board->shared->used))
+        atomic_store(&workers->board->shared->used, entry->row);
     born->replaces = seat->holder != NULL;
     switch (cc_entry_fork(entry, seat, held, born)) {
     case CC_FORKED_CHILD:

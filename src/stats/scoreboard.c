@@ -1,37 +1,44 @@
 /* See scoreboard.h. */
 #include "stats/scoreboard.h"
 
+#include <stdlib.h>
 #include <sys/mman.h>
 
-#define HEADER_BYTES ((size_t)64)
-
-_Static_assert(sizeof(struct cc_scoreboard) <= HEADER_BYTES, "the header outgrew its room");
+#include "base/alloc.h"
 
 struct cc_scoreboard *cc_scoreboard_new(int rows, int threads)
 {
-    size_t bytes = HEADER_BYTES + (size_t)rows * (size_t)threads * sizeof(struct cc_slot);
-    struct cc_scoreboard *board =
+    size_t bytes =
+        sizeof(struct cc_board_shared) + (size_t)rows * (size_t)threads * sizeof(struct cc_slot);
+    struct cc_board_shared *shared =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-    if (board == MAP_FAILED)
+    if (shared == MAP_FAILED)
         return NULL;
-    board->rows = rows;
-    board->used = rows;
-    board->threads = threads;
-    board->bytes = bytes;
+    struct cc_scoreboard *board = cc_alloc_zeroed(1, sizeof *board);
+    *board = (struct cc_scoreboard){rows, threads, bytes, shared};
+    atomic_store(&shared->used, rows);
     return board;
 }
 
 void cc_scoreboard_free(struct cc_scoreboard *board)
 {
-    if (board != NULL)
-        munmap(board, board->bytes);
+    if (board == NULL)
+        return;
+    munmap(board->shared, board->bytes);
+    free(board);
 }
 
 struct cc_slot *cc_scoreboard_slot(const struct cc_scoreboard *board, int row, int thread)
 {
-    struct cc_slot *slots = (struct cc_slot *)((char *)(uintptr_t)board + HEADER_BYTES);
-    return &slots[(row - 1) * board->threads + thread];
+    return &board->shared->slots[(row - 1) * board->threads + thread];
+}
+
+int64_t cc_slot_started_ns(const struct cc_slot *slot)
+{
+    int64_t since = atomic_load_explicit(&slot->started_ns, memory_order_acquire);
+
+    return since < 0 ? 0 : since;
 }
 
 static uint64_t requests_of(const struct cc_scoreboard *board, int row)
@@ -48,8 +55,8 @@ uint64_t cc_scoreboard_requests(const struct cc_scoreboard *board, int row)
 {
     if (row != 0)
         return requests_of(board, row);
-    int used = atomic_load_explicit(&board->used, memory_order_relaxed);
-    uint64_t sum = atomic_load_explicit(&board->old_requests, memory_order_relaxed);
+    int used = atomic_load_explicit(&board->shared->used, memory_order_relaxed);
+    uint64_t sum = atomic_load_explicit(&board->shared->old_requests, memory_order_relaxed);
 
     /* Any process can write there. */
     for (row = 1; row <= used && row <= board->rows; row++)
@@ -59,7 +66,8 @@ uint64_t cc_scoreboard_requests(const struct cc_scoreboard *board, int row)
 
 void cc_scoreboard_reset_row(struct cc_scoreboard *board, int row, int worker)
 {
-    atomic_fetch_add_explicit(&board->old_requests, requests_of(board, row), memory_order_relaxed);
+    atomic_fetch_add_explicit(&board->shared->old_requests, requests_of(board, row),
+                              memory_order_relaxed);
     for (int t = 0; t < board->threads; t++) {
         struct cc_slot *slot = cc_scoreboard_slot(board, row, t);
         atomic_store_explicit(&slot->started_ns, 0, memory_order_relaxed);

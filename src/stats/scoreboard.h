@@ -22,17 +22,27 @@ struct cc_slot {
                            * torn when read */
 };
 
-struct cc_scoreboard {
-    int rows, threads;
-    size_t bytes;                  /* of the mapping */
+/* The shared mapping. Every process below the master can write all of it, and app code runs there:
+ * whoever reads believes none of it further than to print it. */
+struct cc_board_shared {
     _Atomic int used;              /* rows above this one were never anybody's */
     _Atomic uint64_t old_requests; /* of processes whose row was reset; written by their parent */
-    /* slots follow: rows * threads of them */
+    struct cc_slot slots[];        /* rows * threads of them */
+};
+
+/* Each process has its own, with the sizes that it goes by. */
+struct cc_scoreboard {
+    int rows, threads;
+    size_t bytes; /* of the mapping */
+    struct cc_board_shared *shared;
 };
 
 /* NULL with errno set: no memory. */
 struct cc_scoreboard *cc_scoreboard_new(int rows, int threads);
 void cc_scoreboard_free(struct cc_scoreboard *board);
+/* When the request began that the slot's thread runs; 0: none. Never negative, so that a time that
+ * somebody scribbled there can be subtracted from now. */
+int64_t cc_slot_started_ns(const struct cc_slot *slot);
 struct cc_slot *cc_scoreboard_slot(const struct cc_scoreboard *board, int row, int thread);
 /* Sums over one row's threads. row = 0: over all, and those that are gone. */
 uint64_t cc_scoreboard_requests(const struct cc_scoreboard *board, int row);

@@ -24,7 +24,7 @@ static void slots_are_apart_and_aligned(void **state)
             before = slot;
         }
     }
-    assert_true((const char *)(before + 1) <= (const char *)board + board->bytes);
+    assert_true((const char *)(before + 1) <= (const char *)board->shared + board->bytes);
     cc_scoreboard_free(board);
     cc_scoreboard_free(NULL);
 }
