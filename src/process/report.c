@@ -112,10 +112,10 @@ void cc_report_reset(struct cc_report *report)
 
 void cc_report_close(struct cc_report *report)
 {
-    if (report->loop == NULL)
-        return;
-    ev_io_stop(report->loop, &report->readable);
-    close(report->readable.fd);
+    if (report->loop != NULL) {
+        ev_io_stop(report->loop, &report->readable);
+        close(report->readable.fd);
+    }
     cc_buf_clear(&report->text);
     *report = (struct cc_report){0};
 }
