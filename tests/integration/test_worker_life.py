@@ -187,7 +187,7 @@ def test_respawns_leave_nothing_behind(server, site):
 
 def test_max_requests_delta_spreads_replacements(server, site):
     one = server(options(site, processes=2, threads=1,
-                         **QUICK, **{"max-requests": 8, "max-requests-delta": 1000}))
+                         **QUICK, **{"max-requests": 8, "max-requests-delta": 1000000}))
     all_ready(one)
     load = Load(one)
     one.wait_log("worker 1 is replaced (max-requests)", count=3)
