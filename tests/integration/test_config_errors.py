@@ -389,10 +389,10 @@ def test_unknown_names_have_the_nearest_one(run):
 
 
 def test_known_to_uwsgi_is_one_warning(run):
-    done = run(STOPPED + "spooler = /tmp/x\nstats = :9191\nthreads = 2\ncheaper = 1\n")
+    done = run(STOPPED + "spooler = /tmp/x\nstats = :9191\nthreads = 2\ncron = 1\n")
     assert done.has("warning").startswith("app.ini:4: warning: ignored, since uWSGI has these")
     assert done.has("warning").endswith(
-        "yet: spooler (app.ini:4), stats (app.ini:5), cheaper (app.ini:7)")
+        "yet: spooler (app.ini:4), stats (app.ini:5), cron (app.ini:7)")
 
 
 def test_placeholders_are_no_mistakes(run):
