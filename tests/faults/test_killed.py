@@ -129,10 +129,10 @@ def test_random_kills_under_load(server, folder):
                 pass
         time.sleep(chance.random() * 0.25)
         if number == KILLS // 3:
-            memory = processes.memory_kib(one.pid)
+            memory = processes.anonymous_kib(one.pid)
     faults.serving(one, 3, timeout=60)
     crowd.stop()
     assert crowd.answered > KILLS
     sound.check()
     if not one.sanitized:
-        assert processes.memory_kib(one.pid) < memory + 1024
+        assert processes.anonymous_kib(one.pid) < memory + 512

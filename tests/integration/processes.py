@@ -54,6 +54,13 @@ def memory_kib(pid):
         return sum(int(line.split()[1]) for line in file if line.startswith("Private_"))
 
 
+def anonymous_kib(pid):
+    """What it has written to, shared with a forked child or not: of a parent, whose private pages
+    come and go with its children."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("RssAnon:"))
+
+
 def open_files(pid):
     return len(os.listdir(f"/proc/{pid}/fd"))
 

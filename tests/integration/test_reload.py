@@ -262,10 +262,10 @@ def test_many_reloads_of_the_configuration_leave_nothing(server, site):
     one = server(options(site, processes=1))
     all_ready(one, count=1)
     reload(one)
-    files, memory = processes.open_files(one.pid), processes.memory_kib(one.pid)
+    files, memory = processes.open_files(one.pid), processes.anonymous_kib(one.pid)
     for count in range(100 if os.environ.get("CC_SOAK") else 8):
         one.rewrite(threads=count % 3 + 1)
         reload(one)
     assert processes.open_files(one.pid) == files
     if not one.sanitized:
-        assert processes.memory_kib(one.pid) < memory + 200
+        assert processes.anonymous_kib(one.pid) < memory + 200
