@@ -56,10 +56,10 @@ static bool add_line(const struct run *run, const char *item)
 {
     struct cc_logic *logic = &run->loader->logic;
     const char *value = run->value == NULL ? "" : run->value;
-    char *made = item == NULL ? cc_strdup(value) : with_item(value, item);
 
     if (run->loader->full_said)
         return false;
+    char *made = item == NULL ? cc_strdup(value) : with_item(value, item);
     logic->made_bytes += strlen(made) + strlen(run->key) + sizeof(struct cc_entry);
     bool fits = strlen(made) <= MAX_VALUE_BYTES && logic->made_bytes <= MAX_MADE_BYTES;
     if (fits) {
