@@ -294,6 +294,19 @@ static void damage_stack(struct child *child)
 #endif
 }
 
+/* ThreadSanitizer wraps the handlers, and keeps a stack of its own beside the thread's that is full
+ * first: what ruins the stack never comes to us there. */
+static bool ruins_stack(void (*body)(struct child *))
+{
+    return body == overflow_in_thread || body == overflow_in_main || body == damage_stack;
+}
+
+#if defined(__SANITIZE_THREAD__)
+#define UNDER_TSAN true
+#else
+#define UNDER_TSAN false
+#endif
+
 static void crashes_tell_and_take_their_course(void **state)
 {
     static const struct {
@@ -312,6 +325,8 @@ static void crashes_tell_and_take_their_course(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct child child;
+        if (UNDER_TSAN && ruins_stack(cases[i].body))
+            continue;
         begin(&child, cases[i].body);
         expect_killed(&child, cases[i].number);
         cc_report_read(&child.report);
