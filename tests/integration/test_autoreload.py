@@ -1,5 +1,6 @@
 """py-autoreload and reload-on-exception."""
 
+import itertools
 import os
 
 import pytest
@@ -18,6 +19,7 @@ def application(environ, start_response):
 """
 
 RAISING = """
+import itertools
 import os
 class OwnError(Exception):
     pass
@@ -83,7 +85,7 @@ def test_modules_imported_later_are_watched_and_ignored_ones_not(edited, tmp_pat
         edited.get("/ignored")
     write(tmp_path, "ignored.py", "X = 1\n")
     # It is noticed on the second look: the first only sees that it is there.
-    number = iter(range(1000))
+    number = itertools.count()
     processes.wait_until(
         lambda: write(tmp_path, "late.py", f"Y = {next(number)}\n")
         or "late.py has changed" in edited.log(), 30, edited.log())
