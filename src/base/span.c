@@ -77,3 +77,10 @@ char *cc_put_number(char *to, uint64_t number)
     memcpy(to, digits + at, sizeof digits - at);
     return to + (sizeof digits - at);
 }
+
+void cc_text_printable(char *text)
+{
+    for (char *at = text; *at != '\0'; at++)
+        if ((unsigned char)*at < 0x20 || (unsigned char)*at >= 0x7f)
+            *at = '?';
+}

@@ -28,6 +28,8 @@ static inline bool cc_span_equal(struct cc_span a, struct cc_span b)
 bool cc_span_equal_nocase(struct cc_span a, struct cc_span b);
 /* Without blanks and tabs at both ends. */
 struct cc_span cc_span_trim(struct cc_span span);
+/* Puts a question mark for each byte of the text that is no printable ASCII. */
+void cc_text_printable(char *text);
 /* Whether name is one of the words; any of the separators stands between two. */
 bool cc_span_is_word(const char *words, const char *separators, const char *name);
 /* A decimal number of digits only that is at most max; false on anything else (also on none). */

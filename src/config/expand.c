@@ -11,7 +11,6 @@
 #include "config/expression.h"
 
 #define MAX_REPLACEMENTS 500 /* in one value: more is a name that leads to itself */
-#define MAX_VALUE_BYTES  ((size_t)128 << 10)
 
 /* One of the three passes. */
 struct pass {
@@ -107,11 +106,11 @@ static void expand_entry(const struct pass *pass, struct cc_entry *entry)
         free(entry->value);
         entry->value = value;
         at = value[0] != '\0';
-        if (++count > MAX_REPLACEMENTS || strlen(value) > MAX_VALUE_BYTES) {
+        if (++count > MAX_REPLACEMENTS || strlen(value) > CC_VALUE_MAX) {
             cc_problems_add(pass->loader->problems, CC_ERROR, entry->place,
                             "%s: replacing its %c(name) does not end, or gives more than %zu KiB: "
                             "does a name lead back to itself?",
-                            entry->key, pass->symbol, MAX_VALUE_BYTES >> 10);
+                            entry->key, pass->symbol, CC_VALUE_MAX >> 10);
             return;
         }
     }

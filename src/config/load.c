@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/fd.h"
+#include "base/path.h"
 #include "config/ini_reader.h"
 
 #define MAX_FILE_BYTES ((size_t)16 << 20)
@@ -29,6 +29,14 @@ struct cc_load_frame {
     size_t strays;       /* lines before the first section */
 };
 
+/* errno says why. */
+static bool cannot_read(struct cc_err *err)
+{
+    if (errno == EFBIG)
+        return cc_fail(err, "the file is larger than %zu MiB", MAX_FILE_BYTES >> 20);
+    return cc_fail(err, "cannot read the file: %s", strerror(errno));
+}
+
 bool cc_load_read_file(const char *path, char **text, size_t *len, struct cc_err *err)
 {
     struct stat status;
@@ -36,23 +44,15 @@ bool cc_load_read_file(const char *path, char **text, size_t *len, struct cc_err
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
         return cc_fail(err, "this is a directory, expected a file");
     *text = cc_fd_read_file(path, MAX_FILE_BYTES, len);
-    if (*text != NULL)
-        return true;
-    if (errno == EFBIG)
-        return cc_fail(err, "the file is larger than %zu MiB", MAX_FILE_BYTES >> 20);
-    return cc_fail(err, "cannot read the file: %s", strerror(errno));
+    return *text != NULL || cannot_read(err);
 }
 
 bool cc_load_read_regular(const char *path, char **text, size_t *len, struct cc_err *err)
 {
     *text = cc_fd_read_regular(path, MAX_FILE_BYTES, len);
-    if (*text != NULL)
-        return true;
-    if (errno == ENOTSUP)
+    if (*text == NULL && errno == ENOTSUP)
         return cc_fail(err, "this is no regular file, which a reload needs: it can be read again");
-    if (errno == EFBIG)
-        return cc_fail(err, "the file is larger than %zu MiB", MAX_FILE_BYTES >> 20);
-    return cc_fail(err, "cannot read the file: %s", strerror(errno));
+    return *text != NULL || cannot_read(err);
 }
 
 void cc_loader_init(struct cc_loader *loader, struct cc_entries *entries,
@@ -208,10 +208,7 @@ static char *find_path(const char *file)
 
     if (lstat(file, &status) != 0 || !S_ISLNK(status.st_mode))
         return realpath(file, NULL);
-    char *folder = file[0] == '/' ? NULL : getcwd(NULL, 0);
-    char *path = folder == NULL ? cc_strdup(file) : cc_format("%s/%s", folder, file);
-    free(folder);
-    return path;
+    return cc_path_absolute(file);
 }
 
 void cc_load_file(struct cc_loader *loader, const char *name, struct cc_place place)

@@ -9,6 +9,9 @@
 #include "config/problems.h"
 #include "config/words.h"
 
+/* Bytes of a value, once everything in it is replaced. */
+#define CC_VALUE_MAX ((size_t)128 << 10)
+
 struct cc_loader {
     struct cc_entries *entries;   /* lent; filled */
     struct cc_problems *problems; /* lent; filled */

@@ -14,8 +14,7 @@
 #include "base/buf.h"
 #include "config/load.h"
 
-#define MAX_VALUE_BYTES ((size_t)128 << 10)
-#define MAX_MADE_BYTES  ((size_t)16 << 20)
+#define MAX_MADE_BYTES ((size_t)16 << 20)
 
 /* What a line's %(_) becomes; a block may run it several times. */
 struct run {
@@ -40,7 +39,7 @@ static char *with_item(const char *value, const char *item)
     const char *at = value;
     const char *mark;
 
-    while ((mark = strstr(at, "%(_)")) != NULL && made.len <= MAX_VALUE_BYTES) {
+    while ((mark = strstr(at, "%(_)")) != NULL && made.len <= CC_VALUE_MAX) {
         cc_buf_append(&made, at, (size_t)(mark - at));
         cc_buf_append(&made, item, strlen(item));
         at = mark + 4;
@@ -61,7 +60,7 @@ static bool add_line(const struct run *run, const char *item)
         return false;
     char *made = item == NULL ? cc_strdup(value) : with_item(value, item);
     logic->made_bytes += strlen(made) + strlen(run->key) + sizeof(struct cc_entry);
-    bool fits = strlen(made) <= MAX_VALUE_BYTES && logic->made_bytes <= MAX_MADE_BYTES;
+    bool fits = strlen(made) <= CC_VALUE_MAX && logic->made_bytes <= MAX_MADE_BYTES;
     if (fits) {
         logic->running = true;
         cc_load_entry(run->loader, run->key, made, run->place);

@@ -47,9 +47,7 @@ static void append_files(pid_t pid, struct cc_buf *buf)
             continue;
         ssize_t len = readlinkat(dirfd(folder), entry->d_name, target, sizeof target - 1);
         target[len < 0 ? 0 : len] = '\0';
-        for (char *at = target; *at != '\0'; at++)
-            if ((unsigned char)*at < 0x20 || (unsigned char)*at >= 0x7f)
-                *at = '?';
+        cc_text_printable(target);
         cc_buf_printf(buf, "file %s: %s\n", entry->d_name, target);
         count++;
     }

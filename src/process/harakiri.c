@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/span.h"
 #include "log/log.h"
 #include "process/autopsy.h"
 #include "process/replace.h"
@@ -31,9 +32,7 @@ struct cc_running cc_harakiri_oldest(const struct cc_scoreboard *board, int row)
         oldest.what[sizeof oldest.what - 1] = '\0';
     }
     /* A peer chose these bytes. */
-    for (char *at = oldest.what; *at != '\0'; at++)
-        if ((unsigned char)*at < 0x20 || (unsigned char)*at >= 0x7f)
-            *at = '?';
+    cc_text_printable(oldest.what);
     return oldest;
 }
 

@@ -29,10 +29,14 @@ bool cc_life_size(pid_t pid, struct cc_size *size)
     return true;
 }
 
+static bool limits_memory(const struct cc_life_settings *life)
+{
+    return life->rss_mb > 0 || life->as_mb > 0 || life->evil_rss_mb > 0 || life->evil_as_mb > 0;
+}
+
 bool cc_life_limited(const struct cc_life_settings *life)
 {
-    return life->max_lifetime > 0 || life->rss_mb > 0 || life->as_mb > 0 || life->evil_rss_mb > 0 ||
-           life->evil_as_mb > 0;
+    return life->max_lifetime > 0 || limits_memory(life);
 }
 
 /* Whoever is over the limit is killed, whatever it runs. */
@@ -63,10 +67,11 @@ void cc_life_look(struct cc_worker_entry *entry, int64_t now)
 {
     const struct cc_life_settings *life = &entry->all->launch->settings->life;
     struct cc_seat *seat = entry->seat;
-    struct cc_size size;
+    struct cc_size size = {0};
 
-    if (entry->state == CC_ENTRY_FREE || entry->explained || !cc_life_limited(life) ||
-        !cc_life_size(entry->pid, &size))
+    if (entry->state == CC_ENTRY_FREE || entry->explained || !cc_life_limited(life))
+        return;
+    if (limits_memory(life) && !cc_life_size(entry->pid, &size))
         return;
     if (kill_if_over(entry, size.resident, life->evil_rss_mb, "evil-reload-on-rss") ||
         kill_if_over(entry, size.address_space, life->evil_as_mb, "evil-reload-on-as"))

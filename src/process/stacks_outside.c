@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fd.h"
+#include "base/span.h"
 #include "process/stacks.h"
 
 #define MOST_THREADS 256
@@ -20,9 +20,7 @@ static void read_line(char *line, size_t size, const char *path, const char *fal
     if (file != NULL)
         fclose(file);
     line[strcspn(line, "\n")] = '\0';
-    for (char *at = line; *at != '\0'; at++)
-        if ((unsigned char)*at < 0x20 || (unsigned char)*at >= 0x7f)
-            *at = '?';
+    cc_text_printable(line);
 }
 
 /* "S (sleeping)"; the field's own line in the file status. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "log/log.h"
 
 static bool is_file_of(const struct cc_listener *listener, const char *path)
@@ -76,10 +77,7 @@ void cc_kept_note_file(struct cc_listener *listener)
         return;
     listener->file_device = info.st_dev;
     listener->file_number = info.st_ino;
-    char *folder = listener->address.path[0] == '/' ? NULL : getcwd(NULL, 0);
-    listener->file = folder == NULL ? cc_strdup(listener->address.path)
-                                    : cc_format("%s/%s", folder, listener->address.path);
-    free(folder);
+    listener->file = cc_path_absolute(listener->address.path);
 }
 
 static void remove_file(const struct cc_listener *listener)
