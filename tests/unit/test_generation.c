@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "app_file.h"
 #include "base/clock.h"
 #include "plugin/app.h"
 #include "process/channel.h"
@@ -23,28 +24,10 @@
 #define ROWS_MAX   (8 * WORKERS)
 #define PATIENCE_S 20
 
-/* What the app does is in this file: "good", "broken", or "hostile" in worker 1. */
-static char app_file[64];
 /* Whom a hostile worker names. */
 static pid_t victim;
 
-static void set_app(const char *text)
-{
-    FILE *file = fopen(app_file, "w");
-    fputs(text, file);
-    fclose(file);
-}
-
-static bool app_is(const char *what)
-{
-    char text[16] = "";
-    int fd = open(app_file, O_RDONLY | O_CLOEXEC);
-    ssize_t got = read(fd, text, sizeof text - 1);
-
-    close(fd);
-    return got > 0 && strncmp(text, what, strlen(what)) == 0;
-}
-
+/* The app is "good", "broken", or "hostile" in worker 1. */
 static void *app_load(const void *settings, const struct cc_app_context *context,
                       struct cc_err *err)
 {
@@ -333,21 +316,6 @@ static void a_hostile_worker_harms_nobody(void **state)
     waitpid(victim, NULL, 0);
 }
 
-static int begin_all(void **state)
-{
-    (void)state;
-    strcpy(app_file, "/tmp/cc-test-app-XXXXXX");
-    close(mkstemp(app_file));
-    return 0;
-}
-
-static int end_all(void **state)
-{
-    (void)state;
-    unlink(app_file);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,5 +325,5 @@ int main(void)
         cmocka_unit_test(numbers_that_mean_nothing_are_ignored),
         cmocka_unit_test(a_hostile_worker_harms_nobody),
     };
-    return cmocka_run_group_tests(tests, begin_all, end_all);
+    return cmocka_run_group_tests(tests, app_file_make, app_file_remove);
 }

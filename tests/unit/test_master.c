@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app_file.h"
 #include "base/clock.h"
 #include "plugin/app.h"
 #include "process/process.h"
@@ -19,25 +20,18 @@
 #define WORKERS    2
 #define PATIENCE_S 20
 
-/* The app: loads when the file that it is pointed at begins with "good", dies of SIGSEGV when with
- * "crash". */
-static char app_file[64];
-
+/* The app loads when it is "good", and dies of SIGSEGV when it is "crash". */
 static void *app_load(const void *settings, const struct cc_app_context *context,
                       struct cc_err *err)
 {
-    char text[16] = "";
-    int fd = open(app_file, O_RDONLY);
-    ssize_t got = read(fd, text, sizeof text - 1);
     (void)settings;
     (void)context;
 
-    close(fd);
-    if (got > 0 && strncmp(text, "crash", 5) == 0) {
+    if (app_is("crash")) {
         signal(SIGSEGV, SIG_DFL); /* a sanitizer's handler would turn it into an exit */
         raise(SIGSEGV);
     }
-    if (got > 0 && strncmp(text, "good", 4) == 0)
+    if (app_is("good"))
         return malloc(1);
     cc_fail(err, "the app is broken");
     return NULL;
@@ -54,13 +48,6 @@ static void app_handle(void *app, void *thread, struct cc_request *request, stru
 static const struct cc_app app = {.load = app_load, .handle = app_handle, .unload = free};
 static const struct cc_plugin plugin = {
     .abi = CC_ABI, .size = sizeof plugin, .kind = CC_PLUGIN_APP, .name = "test", .ops.app = &app};
-
-static void set_app(const char *text)
-{
-    FILE *file = fopen(app_file, "w");
-    fputs(text, file);
-    fclose(file);
-}
 
 static pid_t start(const struct cc_settings *settings)
 {
@@ -355,19 +342,8 @@ static void a_folder_that_is_not_there_ends_the_start(void **state)
 
 static int begin_all(void **state)
 {
-    (void)state;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    strcpy(app_file, "/tmp/cc-test-app-XXXXXX");
-    close(mkstemp(app_file));
-    /* The log of all this is of interest only when something is wrong. */
-    return 0;
-}
-
-static int end_all(void **state)
-{
-    (void)state;
-    unlink(app_file);
-    return 0;
+    return app_file_make(state);
 }
 
 int main(void)
@@ -381,5 +357,5 @@ int main(void)
         cmocka_unit_test(without_need_app_it_serves_and_a_reload_mends_it),
         cmocka_unit_test(a_folder_that_is_not_there_ends_the_start),
     };
-    return cmocka_run_group_tests(tests, begin_all, end_all);
+    return cmocka_run_group_tests(tests, begin_all, app_file_remove);
 }
