@@ -65,6 +65,12 @@ def open_files(pid):
     return len(os.listdir(f"/proc/{pid}/fd"))
 
 
+def wait_closed(pid, files):
+    """Waits until the process has no more than so many open files. Not at once: what is seen from
+    outside, such as the end of a child, comes before the parent has closed what belonged to it."""
+    wait_until(lambda: open_files(pid) <= files, what=f"no more than {files} open files")
+
+
 def threads(pid):
     return len(os.listdir(f"/proc/{pid}/task"))
 

@@ -271,7 +271,8 @@ class Server:
 
     def _environment(self, extra):
         name, value = self.token.split("=")
-        env = {key: text for key, text in os.environ.items() if not key.startswith("UWSGI_")}
+        env = {key: text for key, text in os.environ.items()
+               if not key.startswith(("UWSGI_", "PYTHON"))}
         env.update({name: value, "PYTHONDONTWRITEBYTECODE": "1"})
         if self.sanitized:
             suppressions = f":suppressions={SUPPRESSIONS}" if os.path.exists(SUPPRESSIONS) else ""

@@ -359,7 +359,7 @@ def test_hostile_clients_of_the_control_socket(server, site):
         peer.close()
     assert command(one, "reload", one.ini).returncode == 0
     generation(one)
-    processes.wait_until(lambda: processes.open_files(one.pid) == files, what="descriptors closed")
+    processes.wait_closed(one.pid, files)
 
 
 def test_the_server_of_a_client_that_gives_up_goes_on(server, site):

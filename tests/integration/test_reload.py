@@ -92,7 +92,7 @@ def test_a_broken_ini_changes_nothing(server, site, text, said):
     assert said in log and "so nothing changes" in log
     assert "reload failed: generation 1 goes on serving" in log
     assert one.workers(2) == before and int(body(one, "/")) in before
-    assert processes.open_files(one.pid) == files
+    processes.wait_closed(one.pid, files)
     one.write_ini(good)
     reload(one)
     assert body(one, "/version") == "one"
@@ -128,7 +128,7 @@ def test_sockets_are_added_and_removed(server, site):
     assert refused(f"127.0.0.1:{tcp}") and refused(gone)
     with clients.Http(f"127.0.0.1:{late}") as http:
         assert http.get("/version").body == b"one"
-    assert processes.open_files(one.pid) == files
+    processes.wait_closed(one.pid, files)
     one.stop()
     assert not os.path.exists(kept) and not os.path.exists(new)
 
@@ -172,7 +172,7 @@ def test_what_a_failed_reload_opened_is_gone_again(server, site):
     log = reload(one, failed=True)
     assert "no shop today" in log
     processes.wait_until(lambda: not os.path.exists(new), what="the new socket to be gone")
-    processes.wait_until(lambda: processes.open_files(one.pid) == files, what="the descriptors")
+    processes.wait_closed(one.pid, files)
     assert body(one, "/version") == "one"
     write_app(site, APP)
     reload(one)
@@ -266,6 +266,6 @@ def test_many_reloads_of_the_configuration_leave_nothing(server, site):
     for count in range(100 if os.environ.get("CC_SOAK") else 8):
         one.rewrite(threads=count % 3 + 1)
         reload(one)
-    assert processes.open_files(one.pid) == files
+    processes.wait_closed(one.pid, files)
     if not one.sanitized:
         assert processes.anonymous_kib(one.pid) < memory + 200

@@ -121,7 +121,7 @@ def test_no_request_is_lost_over_many_reloads(server, nginx, site, lazy):
             write_app(site, version(count))
             reload(one, count)
     load.check(one.log())
-    assert processes.open_files(one.pid) == files
+    processes.wait_closed(one.pid, files)
     if not one.sanitized:
         assert processes.anonymous_kib(one.pid) < memory + 200
     assert "killed" not in one.log()
@@ -168,7 +168,7 @@ def test_a_reload_that_fails_every_second_time(server, site, lazy):
                 write_app(site, version(count))
                 reload(one, count)
     load.check(one.log())
-    assert processes.open_files(one.pid) == files
+    processes.wait_closed(one.pid, files)
     assert not processes.zombies(one.pid)
 
 

@@ -178,7 +178,7 @@ def test_respawns_leave_nothing_behind(server, site):
     one.wait_log("is replaced (max-requests)", count=count, timeout=100)
     load.end()
     one.workers(2)
-    assert processes.open_files(app) <= files
+    processes.wait_closed(app, files)
     if not one.sanitized:
         assert resident_kib(app) < memory + 512
     assert not processes.zombies(app)
