@@ -1,5 +1,6 @@
 """Clients that show every byte: HTTP on a plain socket, and uwsgi packets."""
 
+import select
 import socket
 import struct
 
@@ -20,6 +21,11 @@ class Answer:
 
     def __repr__(self):
         return f"<{self.status} {self.headers} {self.body[:200]!r}>"
+
+
+def readable(http):
+    """Whether something of an answer has arrived on that connection by now."""
+    return bool(select.select([http.socket], [], [], 0)[0])
 
 
 class Http:

@@ -94,6 +94,29 @@ def sleep(env, start_response, query):
     return _answer(start_response, f"slept in {os.getpid()}".encode())
 
 
+def meet(env, start_response, query):
+    """?folder=F&n=8: answers when n requests are in here at once, in whatever processes."""
+    folder, wanted = query["folder"], int(query["n"])
+    with open(os.path.join(folder, f"{os.getpid()}-{threading.get_ident()}"), "x"):
+        pass
+    end = time.monotonic() + float(query.get("s", 30))
+    while len(os.listdir(folder)) < wanted:
+        if time.monotonic() > end:
+            return _answer(start_response, b"nobody else came", "504 Gateway Timeout")
+        time.sleep(0.01)
+    return _answer(start_response, f"met in {os.getpid()}".encode())
+
+
+def wait(env, start_response, query):
+    """?file=F: answers when that file is there, waiting without the interpreter's lock."""
+    end = time.monotonic() + float(query.get("s", 30))
+    while not os.path.exists(query["file"]):
+        if time.monotonic() > end:
+            return _answer(start_response, b"it never came", "504 Gateway Timeout")
+        time.sleep(0.01)
+    return _answer(start_response, f"waited in {os.getpid()}".encode())
+
+
 def spin(env, start_response, query):
     """?s=1: computes, holding the interpreter's lock."""
     end, count = time.monotonic() + float(query.get("s", 1)), 0
@@ -167,7 +190,7 @@ def say(env, start_response, query):
 
 
 DOORS = {"/" + door.__name__: door for door in (
-    environ, body, echo, unread, pieces, big, closed, status, sleep, spin, whoami, fail, halfway,
+    environ, body, echo, unread, pieces, big, closed, status, sleep, meet, wait, spin, whoami, fail, halfway,
     full, leave, crash, say)}
 
 
