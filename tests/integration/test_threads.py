@@ -24,23 +24,6 @@ def at_once(one, paths):
     return answers
 
 
-def meeting(one, folder, count, tries=1):
-    """Answers to requests that the app answers only once all of them are in it together.
-
-    A worker cannot know of a connection that it accepts whether its request will be quick, nor
-    when it will come: with more than one worker a few tries may go to one of them alone.
-    """
-    for number in range(tries):
-        room = folder / f"room{number}"
-        room.mkdir()
-        seconds = 30 if number == tries - 1 else 3
-        answers = at_once(one, [f"/meet?folder={room}&n={count}&s={seconds}"] * count)
-        if all(answer.status == 200 for answer in answers):
-            break
-    assert [answer.status for answer in answers] == [200] * count
-    return answers
-
-
 def busy(one, path):
     """A started request that is with the app; close it after use."""
     http = clients.Http(one.address, 30)
@@ -48,12 +31,30 @@ def busy(one, path):
     return http
 
 
+def meeting(one, room, count):
+    """Answers to requests that the app answers only once all of them are in it together.
+
+    One comes after the other is with the app: a worker that accepts a connection before its request
+    is there cannot know how soon it will come, and may accept more of them than it has threads.
+    """
+    room.mkdir()
+    guests = []
+    for number in range(count):
+        guests.append(busy(one, f"/meet?folder={room}&n={count}&s=60"))
+        processes.wait_until(lambda: len(list(room.iterdir())) > number, what="the guest")
+    answers = [guest.answer() for guest in guests]
+    for guest in guests:
+        guest.close()
+    assert [answer.status for answer in answers] == [200] * count
+    return answers
+
+
 def test_eight_requests_run_together_on_2_x_4(server, tmp_path):
     one = server({"module": "kitchen", "processes": 2, "threads": 4})
     one.workers(2)
     one.get()
     # Both processes took part, and each the share that its threads allow.
-    pids = [answer.body for answer in meeting(one, tmp_path, 8, tries=6)]
+    pids = [answer.body for answer in meeting(one, tmp_path / "room", 8)]
     assert sorted(pids.count(pid) for pid in set(pids)) == [4, 4]
 
 
@@ -116,7 +117,7 @@ def test_environ_says_what_runs(server, count, threads):
 
 def test_requests_run_on_as_many_threads_as_asked(server, tmp_path):
     one = server({"module": "kitchen", "processes": 1, "threads": 5})
-    meeting(one, tmp_path, 5)
+    meeting(one, tmp_path / "room", 5)
     (worker,) = one.workers(1)
     assert processes.threads(worker) >= 5
 
@@ -124,7 +125,7 @@ def test_requests_run_on_as_many_threads_as_asked(server, tmp_path):
 def test_without_a_master(server, tmp_path):
     one = server({"module": "kitchen", "master": False, "threads": 4})
     assert json.loads(one.get("/whoami").body)["pid"] == one.pid
-    meeting(one, tmp_path, 4)
+    meeting(one, tmp_path / "room", 4)
     assert not processes.children(one.pid)
 
 
@@ -132,4 +133,4 @@ def test_threads_with_lazy_apps(server, tmp_path):
     one = server({"module": "kitchen", "processes": 2, "threads": 4, "lazy-apps": True})
     one.workers(2)
     processes.wait_until(lambda: one.get().status == 200, what="the apps")
-    meeting(one, tmp_path, 8, tries=6)
+    meeting(one, tmp_path / "room", 8)
