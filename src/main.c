@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/start.h"
 #include "process/process.h"
+#include "system/procname.h"
 
 int main(int argc, char **argv)
 {
@@ -23,6 +24,7 @@ int main(int argc, char **argv)
         code = cc_start_open(start);
     }
     if (code == CC_START_GO_ON) {
+        cc_procname_begin(&start->settings.names, argv);
         cc_start_announce(&start->listeners);
         /* It is the processes' now: a reload replaces it. */
         code = cc_process_run(&start->launch);

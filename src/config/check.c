@@ -268,6 +268,21 @@ static void check_life(const struct check *check)
     life->min_lifetime = 0;
 }
 
+/* As in uWSGI: they go around a name, and do not ask for one. */
+static void check_names(const struct check *check)
+{
+    static const char *const around[] = {"procname-prefix", "procname-prefix-spaced",
+                                         "procname-append"};
+    const struct cc_name_settings *names = &check->settings->names;
+
+    if (names->automatic || names->all != NULL || names->master != NULL)
+        return;
+    for (size_t i = 0; i < sizeof around / sizeof *around; i++)
+        if (was_given(check, around[i]))
+            cc_problems_add(check->problems, CC_WARNING, place_of(check, around[i]),
+                            "%s: does nothing without a name: add auto-procname = true", around[i]);
+}
+
 static void refuse_cheaper(const struct check *check, const char *option, int64_t value,
                            const char *expected)
 {
@@ -386,6 +401,7 @@ void cc_check(struct cc_settings *settings, const struct cc_targets *targets,
     check_listen(&check);
     check_env(&check);
     check_life(&check);
+    check_names(&check);
     check_cheaper(&check);
     check_health(&check);
     imply_master(&check);

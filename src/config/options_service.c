@@ -1,4 +1,4 @@
-/* The host's options of running as a service: background, pidfiles, privileges, limits. */
+/* The host's options of running as a service: background, pidfiles, names, privileges, limits. */
 #include "config/options_core.h"
 #include "config/settings.h"
 
@@ -22,6 +22,20 @@ static const struct cc_option rows[] = {
     {CC_PATH_ROW("pidfile2", S, service.pidfile2), IN("Service"), .restart = true,
      .aliases = "safe-pidfile2",
      .help = "Writes the master's process id to this file, after privileges are dropped."},
+
+    {CC_BOOL_ROW("auto-procname", S, names.automatic), IN("Service"), .restart = true,
+     .help = "Names the processes in ps and top: ccontainer master, ccontainer app N (which has "
+             "loaded the app), ccontainer worker N."},
+    {CC_TEXT_ROW("procname", S, names.all), IN("Service"), .restart = true, .value = "name",
+     .help = "This name for all processes."},
+    {CC_TEXT_ROW("procname-master", S, names.master), IN("Service"), .restart = true,
+     .value = "name", .help = "This name for the master."},
+    {CC_TEXT_ROW("procname-prefix", S, names.prefix), IN("Service"), .restart = true,
+     .value = "text", .help = "Text before each of these names."},
+    {CC_TEXT_ROW("procname-prefix-spaced", S, names.prefix_spaced), IN("Service"), .restart = true,
+     .value = "text", .help = "The same, and a blank."},
+    {CC_TEXT_ROW("procname-append", S, names.append), IN("Service"), .restart = true,
+     .value = "text", .help = "Text behind each of these names."},
 
     /* Privileges */
     {CC_TEXT_ROW("uid", S, process.uid), IN("Privileges"), .restart = true, .value = "user",

@@ -99,6 +99,13 @@ struct cc_service_settings {
     int64_t limit_as, limit_nproc, max_fd; /* MiB, processes, descriptors; 0: as inherited */
 };
 
+/* src/system: what ps shows; NULL: not given. */
+struct cc_name_settings {
+    bool automatic; /* auto-procname */
+    char *all, *master;
+    char *prefix, *prefix_spaced, *append;
+};
+
 /* src/log: where lines go. */
 struct cc_log_settings {
     char *logto;
@@ -119,6 +126,7 @@ struct cc_settings {
     struct cc_server_settings server;
     struct cc_log_settings log;
     struct cc_service_settings service;
+    struct cc_name_settings names;
     struct cc_plugin_settings plugin;
     bool strict;
     bool show_config;

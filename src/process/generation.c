@@ -15,6 +15,7 @@
 #include "process/worker.h"
 #include "process/worker_entry.h"
 #include "process/workers.h"
+#include "system/procname.h"
 #include "system/surroundings.h"
 
 /* Owned by the generation process's one thread of ours (the app may have started others). */
@@ -207,6 +208,7 @@ int cc_generation_run(const struct cc_generation_setup *setup)
     const struct cc_app_place place = {.must = setup->must_load, .master = generation.master};
     struct cc_err err;
 
+    cc_procname_set(&setup->launch->settings->names, CC_ROLE_GENERATION, setup->number);
     if (!cc_surroundings_env(&process->env, &err) ||
         !cc_surroundings_chdir(process->chdir, false, &err)) {
         cc_log(CC_LOG_ERROR, "%s", err.text);

@@ -10,6 +10,7 @@
 #include "process/channel.h"
 #include "process/stacks.h"
 #include "server/server.h"
+#include "system/procname.h"
 #include "system/surroundings.h"
 
 /* Owned by the worker's main thread; the callbacks run on whichever thread holds the loop. */
@@ -122,6 +123,7 @@ int cc_worker_run(const struct cc_worker_setup *setup, struct cc_app_held *held)
     struct worker worker = {.setup = setup};
     int code;
 
+    cc_procname_set(&settings->names, CC_ROLE_WORKER, setup->number);
     cc_stacks_arm(setup->report, held);
     if (!make_app_ready(setup, held, &code)) {
         cc_app_unload(held);
