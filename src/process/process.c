@@ -156,7 +156,8 @@ static int serve(struct traces *traces, struct cc_err *err)
         return CC_EXIT_SYSTEM;
     }
     say_start(&settings->process);
-    cc_procname_set(&settings->names, settings->process.master ? CC_ROLE_MASTER : CC_ROLE_WORKER, 1);
+    cc_procname_set(&settings->names, settings->process.master ? CC_ROLE_MASTER : CC_ROLE_WORKER,
+                    1);
     if (settings->service.daemonize2 == NULL)
         cc_daemon_ready();
     int code = settings->process.master ? cc_master_run(&traces->launch, forget, traces)
