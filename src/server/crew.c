@@ -410,8 +410,9 @@ static void init(struct cc_crew *crew, struct cc_server *server)
     crew->threads[0].leads = true;
 }
 
-/* Signals are for the main thread, but for those that are about a thread: where a crash is, and
- * the real-time ones that ask each where it stands. */
+/* The relief thread takes no signals but those about a thread: where a crash is, and the real-time
+ * ones that ask each where it stands. App threads block none: a process that the app starts has the
+ * mask of the thread that starts it, and one with SIGTERM blocked could not be ended. */
 static void block_signals(sigset_t *before)
 {
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -446,9 +447,9 @@ void cc_crew_run(struct cc_crew *crew, struct cc_server *server)
     cc_accept_init(server);
     block_signals(&before);
     start_thread(&crew->relief, relief_thread, crew);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     for (int i = 1; i < crew->n_threads; i++)
         start_thread(&crew->threads[i].id, app_thread, &crew->threads[i]);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     app_thread(&crew->threads[0]);
     for (int i = 1; i < crew->n_threads; i++)
         pthread_join(crew->threads[i].id, NULL);

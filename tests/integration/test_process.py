@@ -5,7 +5,9 @@ its token may be left, zombies included.
 """
 
 import os
+import pathlib
 import pwd
+import re
 import signal
 import socket
 import stat
@@ -435,6 +437,17 @@ def test_the_app_finds_clean_signals(server, site):
         blocked, ignored = body(one, path).split()
         assert int(blocked, 16) == 0 and int(ignored, 16) & others == 0
     assert body(one, "/forks") == "0"
+
+
+def test_app_threads_block_no_signal(server, site):
+    """Or what they start, which inherits the mask, could not be ended by SIGTERM."""
+    one = server(options(site, processes=1, threads=3))
+    one.get("/")
+    masks = []
+    for thread in pathlib.Path(f"/proc/{one.workers()[0]}/task").iterdir():
+        masks += re.findall(r"SigBlk:\s*(\w+)", (thread / "status").read_text())
+    # The relief thread runs no app code, and leaves all to the others.
+    assert sorted(int(mask, 16) != 0 for mask in masks) == [False] * 3 + [True]
 
 
 def test_a_stop_that_comes_at_once_leaves_nothing_behind(server, site, folder):
