@@ -1,5 +1,5 @@
-/* The scoreboard: an anonymous shared mapping made before the first fork; a header, one row a
- * worker process, one cache-line-aligned slot an app thread. One writer a slot, relaxed atomics;
+/* The scoreboard: a shared mapping of a memory file, made before the first fork; a header, one row
+ * a worker process, one cache-line-aligned slot an app thread. One writer a slot, relaxed atomics;
  * readers never block writers. Rows count from 1, threads from 0. There are more rows than workers,
  * since one that goes and the one that replaces it live side by side: a row is not a worker's
  * number. */
@@ -34,11 +34,17 @@ struct cc_board_shared {
 struct cc_scoreboard {
     int rows, threads;
     size_t bytes; /* of the mapping */
+    int file;     /* for whoever takes over from the master; -1: closed, as below the master */
     struct cc_board_shared *shared;
 };
 
 /* NULL with errno set: no memory. */
 struct cc_scoreboard *cc_scoreboard_new(int rows, int threads);
+/* The mapping of a file that another binary's cc_scoreboard_new() made with these sizes; the file
+ * is the scoreboard's from then on. NULL with errno set: it is none of that size. */
+struct cc_scoreboard *cc_scoreboard_adopt(int file, int rows, int threads);
+/* In a child, which maps it and hands it to nobody. */
+void cc_scoreboard_close_file(struct cc_scoreboard *board);
 void cc_scoreboard_free(struct cc_scoreboard *board);
 /* When the request began that the slot's thread runs; 0: none. Never negative, so that a time that
  * somebody scribbled there can be subtracted from now. */
