@@ -4,7 +4,7 @@ import os
 import re
 import sys
 
-ROOMS = ["base", "request", "config", "log", "system", "stats", "plugin", "server", "process", "cli"]
+ROOMS = ["base", "request", "config", "log", "system", "stats", "plugin", "server", "handover", "process", "cli"]
 FOR_PLUGINS = {"base", "request", "plugin"}
 RELATIVE = re.compile(r'^\s*#\s*include\s+"(\.[^"]*)"', re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([a-z_]+)/([a-z_0-9]+\.h)"', re.M)
