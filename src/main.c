@@ -3,6 +3,8 @@
 #include "base/fd.h"
 #include "cli/command.h"
 #include "cli/start.h"
+#include "cli/takeover.h"
+#include "handover/handover.h"
 #include "process/process.h"
 #include "system/procname.h"
 
@@ -16,6 +18,8 @@ int main(int argc, char **argv)
     cc_fd_cloexec_rest();
     if (cc_command_is(argv))
         return cc_command_run(argv);
+    if (cc_handover_wanted())
+        return cc_takeover_run(argv);
     cc_invocation_init(&invocation, argv);
     struct cc_start *start = cc_start_new(&invocation, false);
     int code = cc_start_read(start);

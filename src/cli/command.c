@@ -14,7 +14,7 @@
 #include "cli/find_server.h"
 #include "process/control.h"
 
-static const char *const commands[] = {"reload", "stop", "status"};
+static const char *const commands[] = {"reload", "upgrade", "stop", "status"};
 
 bool cc_command_is(char **argv)
 {

@@ -1,4 +1,4 @@
-/* ccontainer reload|stop|status INI|PIDFILE: speaks to a server that runs. */
+/* ccontainer reload|upgrade|stop|status INI|PIDFILE: speaks to a server that runs. */
 #ifndef CC_CLI_COMMAND_H
 #define CC_CLI_COMMAND_H
 

@@ -73,6 +73,9 @@ static const char man_head[] =
     ".SH SYNOPSIS\n"
     ".B ccontainer\n"
     "[\\fIoption\\fR...] \\fIapp.ini\\fR[:\\fIsection\\fR]\n"
+    ".br\n"
+    ".B ccontainer\n"
+    "reload|upgrade|stop|status \\fIapp.ini\\fR|\\fIpidfile\\fR\n"
     ".SH DESCRIPTION\n"
     "Runs a Python WSGI app in worker processes with threads, and serves it over HTTP/1.1 and "
     "over\n"
@@ -85,6 +88,13 @@ static const char man_head[] =
     ".PP\n"
     "\\fB\\-\\-help\\fR [\\fIword\\fR] lists the options, \\fB\\-\\-version\\fR prints the "
     "version.\n"
+    ".SH COMMANDS\n"
+    "They speak to a server that runs, named by its ini or its pidfile, and wait for the outcome.\n"
+    ".TP\n.B reload\nRead the configuration again and replace all workers without losing a "
+    "request.\n"
+    ".TP\n.B upgrade\nThe same by the binary that is installed now, which takes over the sockets.\n"
+    ".TP\n.B stop\nAs SIGTERM; returns when the server is gone.\n"
+    ".TP\n.B status\nPrint generations, workers and their requests.\n"
     ".SH OPTIONS\n";
 
 static const char man_tail[] =

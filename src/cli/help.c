@@ -141,7 +141,7 @@ void cc_help_usage(FILE *to)
 {
     fputs("usage: ccontainer [option...] app.ini[:section]\n"
           "       ccontainer --http 127.0.0.1:8000 --module package.module:app\n"
-          "       ccontainer reload|stop|status app.ini|pidfile\n"
+          "       ccontainer reload|upgrade|stop|status app.ini|pidfile\n"
           "       ccontainer --help [word]     lists the options (with that word)\n",
           to);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/list.h"
 #include "cli/start.h"
 #include "config/compare.h"
@@ -30,8 +31,7 @@ static void enter_start_folder(const struct cc_invocation *invocation)
         cc_log(CC_LOG_WARN, "reload: cannot enter /: %s", strerror(errno));
 }
 
-/* Errors and warnings as one entry of the log, a line each. */
-static void say_problems(const struct cc_problems *problems)
+void cc_reread_say(const char *what, const struct cc_problems *problems)
 {
     char *text = NULL;
     size_t len = 0;
@@ -44,10 +44,10 @@ static void say_problems(const struct cc_problems *problems)
     while (len > 0 && text[len - 1] == '\n')
         text[--len] = '\0';
     if (problems->errors > 0)
-        cc_log(CC_LOG_ERROR, "reload: the configuration has %zu error%s, so nothing changes:\n%s",
+        cc_log(CC_LOG_ERROR, "%s: the configuration has %zu error%s, so nothing changes:\n%s", what,
                problems->errors, problems->errors == 1 ? "" : "s", text);
     else if (len > 0)
-        cc_log(CC_LOG_WARN, "reload: the configuration was read again:\n%s", text);
+        cc_log(CC_LOG_WARN, "%s: the configuration was read again:\n%s", what, text);
     free(text);
 }
 
@@ -65,10 +65,10 @@ static struct cc_start *read_again(const struct cc_start *before, struct cc_list
         cc_start_enter(start, listeners);
     if (start->problems.errors == 0) {
         cc_compare_restart(&before->targets, &start->targets, &start->problems);
-        say_problems(&start->problems);
+        cc_reread_say("reload", &start->problems);
         return start;
     }
-    say_problems(&start->problems);
+    cc_reread_say("reload", &start->problems);
     cc_kept_abandon(&start->listeners);
     cc_start_free(start);
     return NULL;
@@ -99,9 +99,33 @@ static void take_back(struct cc_launch *launch, const struct cc_launch *now)
     enter_again(OF(now));
 }
 
+/* -- For an upgrade -- */
+
+static void note_passed(struct cc_handover *handover, const struct cc_activation *activation)
+{
+    handover->passed = cc_alloc_zeroed(activation->count + 1, sizeof *handover->passed);
+    handover->n_passed = activation->count;
+    for (size_t i = 0; i < activation->count; i++)
+        handover->passed[i] =
+            (struct cc_handed_file){activation->items[i].fd, cc_strdup(activation->items[i].name)};
+}
+
+static void hand_over(const struct cc_launch *now, struct cc_handover *handover, char ***argv)
+{
+    const struct cc_start *start = OF(now);
+    const struct cc_invocation *invocation = start->invocation;
+
+    handover->folder.fd = invocation->fd;
+    if (invocation->folder != NULL)
+        handover->folder.text = cc_strdup(invocation->folder);
+    note_passed(handover, &invocation->activation);
+    handover->n_options = cc_compare_note(&start->targets, &handover->options);
+    *argv = invocation->argv;
+}
+
 static void release(struct cc_launch *launch)
 {
     cc_start_free(OF(launch));
 }
 
-const struct cc_source cc_reread_source = {read_launch, take_back, release};
+const struct cc_source cc_reread_source = {read_launch, take_back, release, hand_over};

@@ -6,5 +6,8 @@
 
 /* Of every launch that this room has made. */
 extern const struct cc_source cc_reread_source;
+/* Errors and warnings as one entry of the log, a line each; nothing where there are none. what:
+ * what the reading was for. */
+void cc_reread_say(const char *what, const struct cc_problems *problems);
 
 #endif

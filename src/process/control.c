@@ -29,7 +29,7 @@ static void drop(struct cc_control_client *client)
     ev_io_stop(client->control->loop, &client->io);
     close(client->io.fd);
     ev_io_set(&client->io, -1, EV_READ);
-    client->reload = 0;
+    client->reload = client->upgrade = 0;
     client->until_the_end = false;
 }
 
@@ -80,9 +80,19 @@ static void obey(struct cc_control_client *client, const char *word)
     } else if (strcmp(word, "reload") == 0) {
         cc_orders_obey(master, CC_ORDER_RELOAD, "ccontainer reload");
         client->reload = master->reloads_begun + 1;
+    } else if (strcmp(word, "upgrade") == 0 && master->stopping) {
+        answer(client, 1, "the server is stopping");
+    } else if (strcmp(word, "upgrade") == 0) {
+        cc_orders_obey(master, CC_ORDER_UPGRADE, "ccontainer upgrade");
+        client->upgrade = master->upgrades_ended + 1;
     } else {
         answer(client, 1, "there is no such command");
     }
+}
+
+static bool is_waiting(const struct cc_control_client *client)
+{
+    return client->reload != 0 || client->upgrade != 0 || client->until_the_end;
 }
 
 static void on_client(struct ev_loop *loop, ev_io *io, int events)
@@ -96,7 +106,7 @@ static void on_client(struct ev_loop *loop, ev_io *io, int events)
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     /* Gone, or it says more than it may. */
-    if (got <= 0 || got > CC_CONTROL_WORD || client->reload != 0 || client->until_the_end) {
+    if (got <= 0 || got > CC_CONTROL_WORD || is_waiting(client)) {
         drop(client);
         return;
     }
@@ -124,8 +134,7 @@ static struct cc_control_client *find_place(struct cc_control *control)
         struct cc_control_client *client = &control->clients[i];
         if (client->io.fd < 0)
             return client;
-        if (client->reload == 0 && !client->until_the_end &&
-            (oldest == NULL || client->order < oldest->order))
+        if (!is_waiting(client) && (oldest == NULL || client->order < oldest->order))
             oldest = client;
     }
     if (oldest != NULL)
@@ -160,15 +169,15 @@ static int listen_here(void)
     if (fd >= 0 && bind(fd, (struct sockaddr *)&address, len) == 0 && listen(fd, 16) == 0)
         return fd;
     cc_log(CC_LOG_WARN,
-           "ccontainer reload, stop and status will not reach this server: its socket @%s cannot "
-           "be had: %s",
+           "ccontainer reload, upgrade, stop and status will not reach this server: its socket @%s "
+           "cannot be had: %s",
            address.sun_path + 1, strerror(errno));
     if (fd >= 0)
         close(fd);
     return -1;
 }
 
-void cc_control_begin(struct cc_control *control, struct ev_loop *loop)
+static void begin(struct cc_control *control, struct ev_loop *loop, int fd)
 {
     *control = (struct cc_control){.loop = loop};
     for (int i = 0; i < CC_CONTROL_CLIENTS; i++) {
@@ -177,19 +186,39 @@ void cc_control_begin(struct cc_control *control, struct ev_loop *loop)
         ev_io_init(&client->io, on_client, -1, EV_READ);
         client->io.data = client;
     }
-    ev_io_init(&control->io, on_knock, listen_here(), EV_READ);
+    ev_io_init(&control->io, on_knock, fd, EV_READ);
     control->io.data = control;
     if (control->io.fd >= 0)
         ev_io_start(loop, &control->io);
+}
+
+void cc_control_begin(struct cc_control *control, struct ev_loop *loop)
+{
+    begin(control, loop, listen_here());
+}
+
+void cc_control_adopt(struct cc_control *control, struct ev_loop *loop,
+                      const struct cc_handover *handover)
+{
+    begin(control, loop, handover->control >= 0 ? handover->control : listen_here());
+    for (size_t i = 0; i < handover->n_clients && i < CC_CONTROL_CLIENTS; i++) {
+        struct cc_control_client *client = &control->clients[i];
+        client->order = ++control->arrivals;
+        client->reload = 1;
+        ev_io_set(&client->io, handover->clients[i], EV_READ);
+        ev_io_start(loop, &client->io);
+    }
 }
 
 void cc_control_update(struct cc_control *control, const struct cc_master *master)
 {
     for (int i = 0; i < CC_CONTROL_CLIENTS; i++) {
         struct cc_control_client *client = &control->clients[i];
-        if (client->io.fd < 0 || client->reload == 0)
+        if (client->io.fd < 0 || (client->reload == 0 && client->upgrade == 0))
             continue;
-        if (client->reload <= master->reloads_ended)
+        if (client->upgrade != 0 && client->upgrade <= master->upgrades_ended)
+            answer(client, 1, master->upgrade_result);
+        else if (client->reload != 0 && client->reload <= master->reloads_ended)
             answer(client, master->reload_failed ? 1 : 0, master->reload_result);
         else if (master->stopping)
             answer(client, 1, "the server is stopping");

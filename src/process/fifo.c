@@ -25,7 +25,7 @@ static const struct {
     {'w', CC_ORDER_RECYCLE},    {'W', CC_ORDER_KILL_WORKERS},  {'q', CC_ORDER_STOP},
     {'Q', CC_ORDER_STOP_NOW},   {'l', CC_ORDER_LOG_REOPEN},    {'p', CC_ORDER_PAUSE},
     {'C', CC_ORDER_CHEAP},      {'+', CC_ORDER_MORE},          {'-', CC_ORDER_FEWER},
-    {'s', CC_ORDER_SAY_STATUS},
+    {'s', CC_ORDER_SAY_STATUS}, {'f', CC_ORDER_UPGRADE},
 };
 static const struct {
     char letter;
@@ -36,7 +36,6 @@ static const struct {
     {'B', "there is no emperor to ask for reinforcement"},
     {'E', "there is no emperor"},
     {'S', "there are no subscriptions"},
-    {'f', "the master does not re-fork itself"},
 };
 
 static void close_it(struct cc_fifo *fifo)
@@ -156,6 +155,15 @@ void cc_fifo_begin(struct cc_fifo *fifo, struct ev_loop *loop)
     *fifo = (struct cc_fifo){.loop = loop};
     ev_io_init(&fifo->io, on_bytes, -1, EV_READ);
     fifo->io.data = fifo;
+}
+
+void cc_fifo_adopt(struct cc_fifo *fifo, int fd, const char *path)
+{
+    fifo->paths = cc_alloc_zeroed(2, sizeof *fifo->paths);
+    fifo->paths[0] = cc_strdup(path);
+    fifo->count = 1;
+    ev_io_set(&fifo->io, fd, EV_READ);
+    ev_io_start(fifo->loop, &fifo->io);
 }
 
 static bool is_same(const struct cc_fifo *fifo, const struct cc_texts *paths)

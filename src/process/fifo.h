@@ -19,6 +19,9 @@ struct cc_fifo {
 
 /* loop: its user data is the master. Nothing is read yet. */
 void cc_fifo_begin(struct cc_fifo *fifo, struct ev_loop *loop);
+/* One that the old binary of an upgrade has open at that path: what was written to it meanwhile is
+ * obeyed. */
+void cc_fifo_adopt(struct cc_fifo *fifo, int fd, const char *path);
 /* Reads the first of these from now on; the same list again changes nothing. Makes the FIFO anew,
  * for this user alone. false: err says why it cannot be had, and the one before goes on. */
 bool cc_fifo_follow(struct cc_fifo *fifo, const struct cc_texts *paths, struct cc_err *err);

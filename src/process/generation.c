@@ -208,6 +208,7 @@ int cc_generation_run(const struct cc_generation_setup *setup)
     const struct cc_app_place place = {.must = setup->must_load, .master = generation.master};
     struct cc_err err;
 
+    cc_scoreboard_close_file(setup->board);
     cc_procname_set(&setup->launch->settings->names, CC_ROLE_GENERATION, setup->number);
     if (!cc_surroundings_env(&process->env, &err) ||
         !cc_surroundings_chdir(process->chdir, false, &err)) {

@@ -126,6 +126,24 @@ static struct cc_generation *add(struct cc_generations *all, struct cc_scoreboar
     return generation;
 }
 
+void cc_generations_adopt(struct cc_generations *all, const struct cc_handed_generation *handed,
+                          struct cc_scoreboard *board)
+{
+    struct cc_generation *generation = add(all, board, handed->channel);
+
+    generation->number = handed->number;
+    generation->state = (enum cc_generation_state)handed->state;
+    generation->pid = handed->pid;
+    generation->loaded = handed->loaded;
+    generation->may_idle_out = handed->may_idle_out;
+    generation->started_ns = handed->started_ns;
+    generation->deadline_ns = handed->deadline_ns;
+    for (int i = 0; i < handed->rows; i++)
+        generation->workers[i] = handed->workers[i];
+    if (generation->channel >= 0)
+        ev_io_start(all->loop, &generation->messages);
+}
+
 struct cc_generation *cc_generations_start(struct cc_generations *all, struct cc_launch *launch,
                                            struct cc_generation_setup *born)
 {

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "base/list.h"
+#include "handover/handover.h"
 #include "process/generation.h"
 #include "process/process.h"
 #include "server/server.h"
@@ -47,6 +48,9 @@ struct cc_generations {
     bool reload_asked; /* by an app that serves; whoever does it clears it */
 };
 
+/* One that another binary has started; board is its own from then on. */
+void cc_generations_adopt(struct cc_generations *all, const struct cc_handed_generation *handed,
+                          struct cc_scoreboard *board);
 void cc_generations_init(struct cc_generations *all, struct ev_loop *loop);
 /* Frees all of it without touching the processes. kept: a scoreboard that stays mapped, or NULL. */
 void cc_generations_clear(struct cc_generations *all, const struct cc_scoreboard *kept);

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "log/log.h"
+#include "process/adopt.h"
 #include "process/control.h"
 #include "process/fifo.h"
 #include "process/generation.h"
@@ -19,6 +20,7 @@
 #include "process/signals.h"
 #include "process/strays.h"
 #include "process/touch.h"
+#include "process/upgrade.h"
 
 /* How long killed processes may take to go; only one that hangs in the kernel takes longer. */
 #define KILL_PATIENCE_S 5.0
@@ -33,6 +35,7 @@ struct watchers {
     struct cc_touch touch;
     struct cc_fifo fifo;
     struct cc_control control;
+    struct cc_upgrade upgrade;
 };
 
 static void kill_all(struct cc_master *master)
@@ -112,14 +115,16 @@ static void on_mercy(struct ev_loop *loop, ev_timer *watcher, int events)
 static void on_child(struct ev_loop *loop, ev_signal *watcher, int events)
 {
     struct cc_master *master = ev_userdata(loop);
+    struct watchers *watchers = watcher->data;
     int status;
     pid_t pid;
 
-    (void)watcher;
     (void)events;
     /* Any child: as process 1 of a container, and as the subreaper of what a generation leaves. */
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         struct cc_generation *generation = cc_generations_of(&master->generations, pid);
+        if (cc_upgrade_reaped(&watchers->upgrade, master, pid, status))
+            continue;
         if (generation == NULL) {
             cc_generations_reaped(&master->generations, pid);
             continue;
@@ -137,7 +142,8 @@ static void on_wake(struct ev_loop *loop, ev_timer *watcher, int events)
     (void)events; /* ev_run() returns: that is all */
 }
 
-static void begin(struct cc_master *master, struct watchers *watchers)
+static void begin(struct cc_master *master, struct watchers *watchers,
+                  const struct cc_master_setup *setup)
 {
     static const int numbers[N_SIGNALS] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGCHLD};
 
@@ -155,9 +161,36 @@ static void begin(struct cc_master *master, struct watchers *watchers)
     cc_service_begin(&watchers->service, master->loop);
     cc_touch_begin(&watchers->touch, master->loop);
     cc_fifo_begin(&watchers->fifo, master->loop);
-    cc_control_begin(&watchers->control, master->loop);
+    cc_upgrade_begin(&watchers->upgrade, master->loop);
+    watchers->upgrade.control = &watchers->control;
+    watchers->upgrade.fifo = &watchers->fifo;
+    watchers->upgrade.service = &watchers->service;
+    watchers->upgrade.pidfile = setup->pidfile;
+    watchers->upgrade.pidfile2 = setup->pidfile2;
+    if (setup->handover == NULL)
+        cc_control_begin(&watchers->control, master->loop);
     /* Workers whose generation dies become ours to reap, and not those of process 1. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+/* All that the old binary had; what comes next is a reload. */
+static void adopt(struct cc_master *master, struct watchers *watchers,
+                  const struct cc_handover *handover, struct cc_listeners *handed)
+{
+    cc_control_adopt(&watchers->control, master->loop, handover);
+    if (handover->fifo.fd >= 0)
+        cc_fifo_adopt(&watchers->fifo, handover->fifo.fd, handover->fifo.text);
+    cc_adopt_generations(&master->generations, handover);
+    cc_service_adopt(&watchers->service);
+    master->handed = handed;
+    master->last_handed = handover->started;
+    master->upgraded_from = handover->from;
+    master->started_ns = handover->started_ns;
+    master->paused = handover->paused;
+    master->served = true;
+    master->reload = master->just_read = true;
+    /* Whoever ended meanwhile is not announced again. */
+    ev_feed_signal_event(master->loop, SIGCHLD);
 }
 
 /* Also in a child, which has none of this. */
@@ -169,6 +202,9 @@ static void clear(struct cc_master *master, struct watchers *watchers,
     cc_touch_end(&watchers->touch);
     cc_fifo_end(&watchers->fifo, kept == NULL);
     cc_control_end(&watchers->control);
+    cc_upgrade_end(&watchers->upgrade, kept != NULL);
+    cc_adopt_free_listeners(master->handed);
+    master->handed = NULL;
     for (int i = 0; i < N_SIGNALS; i++)
         ev_signal_stop(master->loop, &watchers->signals[i]);
     ev_loop_destroy(master->loop);
@@ -253,17 +289,23 @@ static void turn(struct cc_master *master, struct watchers *watchers)
     cc_generations_bury(&master->generations);
     cc_service_update(&watchers->service, master);
     follow_settings(master, watchers);
+    /* Who waits for a reload is answered by the binary that did it; who waits for the upgrade only
+     * where that fails. */
+    cc_control_update(&watchers->control, master);
+    cc_upgrade_turn(&watchers->upgrade, master);
     cc_control_update(&watchers->control, master);
 }
 
-int cc_master_run(struct cc_launch **launch, void (*in_child)(void *data), void *data)
+int cc_master_run(const struct cc_master_setup *setup)
 {
-    struct cc_master master = {.launch = *launch, .started_ns = cc_clock_ns()};
+    struct cc_master master = {.launch = *setup->launch, .started_ns = cc_clock_ns()};
     struct watchers watchers;
     struct cc_generation_setup born;
 
-    begin(&master, &watchers);
-    if (!follow_settings(&master, &watchers)) {
+    begin(&master, &watchers, setup);
+    if (setup->handover != NULL)
+        adopt(&master, &watchers, setup->handover, setup->handed);
+    if (!follow_settings(&master, &watchers) && setup->handover == NULL) {
         master.stopping = true;
         master.code = CC_EXIT_SYSTEM;
     }
@@ -273,8 +315,8 @@ int cc_master_run(struct cc_launch **launch, void (*in_child)(void *data), void 
             break;
         /* Forks happen here and not inside the loop's callbacks, so that the child can drop it. */
         if (start_due(&master, &born)) {
-            in_child(data);
-            *launch = born.launch;
+            setup->in_child(setup->data);
+            *setup->launch = born.launch;
             return become_generation(&master, &watchers, &born);
         }
         wait_for_event(&master, &watchers);
@@ -282,6 +324,6 @@ int cc_master_run(struct cc_launch **launch, void (*in_child)(void *data), void 
     clear(&master, &watchers, NULL);
     cc_strays_wait();
     cc_master_drop_candidate(&master);
-    *launch = master.launch;
+    *setup->launch = master.launch;
     return master.code;
 }

@@ -32,6 +32,14 @@ struct cc_master {
     int reload_number;  /* of the generation that the last one started */
     bool reload_failed; /* the last one that ended */
     char reload_result[160];
+    /* Upgrades that this binary was asked for, none of which succeeded: it would be gone. */
+    unsigned upgrades_begun, upgrades_ended;
+    char upgrade_result[4352];
+    bool upgrade_asked, upgrading;
+    const char *upgraded_from;   /* until the first reload has ended; NULL: this is no upgrade */
+    struct cc_listeners *handed; /* what the old binary listened on; NULL: none, or over */
+    int last_handed;             /* the number of the old binary's last generation */
+    bool just_read;              /* the configuration: the next reload takes it as it is */
     int64_t started_ns;
     char stop_why[24];
     bool stop_asked, stop_now; /* by an order; begins in the next turn of the loop */

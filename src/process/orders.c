@@ -78,7 +78,8 @@ void cc_orders_obey(struct cc_master *master, enum cc_order order, const char *w
                                        "cheap mode",
                                        "a worker more",
                                        "a worker less",
-                                       "status"};
+                                       "status",
+                                       "upgrade"};
 
     cc_log(CC_LOG_INFO, "%s: %s", who, what[order]);
     switch (order) {
@@ -120,6 +121,9 @@ void cc_orders_obey(struct cc_master *master, enum cc_order order, const char *w
         return;
     case CC_ORDER_SAY_STATUS:
         say_status(master);
+        return;
+    case CC_ORDER_UPGRADE:
+        master->upgrade_asked = true;
         return;
     }
 }

@@ -19,6 +19,7 @@ enum cc_order {
     CC_ORDER_MORE,
     CC_ORDER_FEWER,
     CC_ORDER_SAY_STATUS,
+    CC_ORDER_UPGRADE, /* a new binary takes over */
 };
 
 /* Does it, or begins it. who: for the log, "touch-reload: /some/file". */

@@ -6,11 +6,13 @@
 
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/cgroup.h"
 #include "log/log.h"
 #include "process/alone.h"
 #include "process/master.h"
 #include "process/signals.h"
+#include "system/capabilities.h"
 #include "system/confine.h"
 #include "system/daemon.h"
 #include "system/identity.h"
@@ -147,6 +149,23 @@ static enum cc_daemon_side go_to_background(const struct cc_service_settings *se
     return side;
 }
 
+static int run_master(struct traces *traces, const struct cc_handover *handover,
+                      struct cc_listeners *handed)
+{
+    const struct cc_master_setup setup = {.launch = &traces->launch,
+                                          .in_child = forget,
+                                          .data = traces,
+                                          .pidfile = &traces->pidfile,
+                                          .pidfile2 = &traces->pidfile2,
+                                          .handover = handover,
+                                          .handed = handed};
+    int code = cc_master_run(&setup);
+
+    if (getpid() == traces->owner)
+        cc_log(CC_LOG_INFO, "stopped");
+    return code;
+}
+
 static int serve(struct traces *traces, struct cc_err *err)
 {
     const struct cc_settings *settings = traces->launch->settings;
@@ -160,10 +179,20 @@ static int serve(struct traces *traces, struct cc_err *err)
                     1);
     if (settings->service.daemonize2 == NULL)
         cc_daemon_ready();
-    int code = settings->process.master ? cc_master_run(&traces->launch, forget, traces)
-                                        : cc_alone_run(traces->launch, tidy_in_a_hurry, traces);
+    if (settings->process.master)
+        return run_master(traces, NULL, NULL);
+    int code = cc_alone_run(traces->launch, tidy_in_a_hurry, traces);
+    cc_log(CC_LOG_INFO, "stopped");
+    return code;
+}
+
+/* The end in every process. Returns its exit code. */
+static int leave(struct traces *traces, int code)
+{
     if (getpid() == traces->owner)
-        cc_log(CC_LOG_INFO, "stopped");
+        tidy(traces, traces->launch->settings->process.vacuum || code != CC_EXIT_OK);
+    forget(traces);
+    cc_process_release(traces->launch);
     return code;
 }
 
@@ -181,12 +210,31 @@ int cc_process_run(struct cc_launch *launch)
     }
     traces.owner = getpid();
     cc_signals_reset();
-    cc_notify_begin();
+    cc_notify_begin(-1);
     if (side == CC_DAEMON_CHILD)
         code = serve(&traces, &err);
-    if (getpid() == traces.owner)
-        tidy(&traces, traces.launch->settings->process.vacuum || code != CC_EXIT_OK);
-    forget(&traces);
-    cc_process_release(traces.launch);
-    return code;
+    return leave(&traces, code);
+}
+
+static struct cc_pidfile take_pidfile(const struct cc_handed_file *handed)
+{
+    return (struct cc_pidfile){handed->fd, handed->text == NULL ? NULL : cc_strdup(handed->text)};
+}
+
+int cc_process_adopt(struct cc_launch *launch, const struct cc_handover *handover,
+                     struct cc_listeners *handed)
+{
+    struct traces traces = {.launch = launch,
+                            .pidfile = take_pidfile(&handover->pidfile),
+                            .pidfile2 = take_pidfile(&handover->pidfile2),
+                            .owner = getpid()};
+
+    cc_signals_reset();
+    cc_notify_begin(handover->notify);
+    if (!cc_capabilities_over_exec(false))
+        cc_log(CC_LOG_WARN, "upgrade: programs that the app runs have its capabilities: %m");
+    cc_log(CC_LOG_INFO, "upgrade: %s, master pid %d, takes over from %s", PACKAGE_STRING,
+           (int)getpid(), handover->from);
+    cc_procname_set(&launch->settings->names, CC_ROLE_MASTER, 1);
+    return leave(&traces, run_master(&traces, handover, handed));
 }

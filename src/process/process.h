@@ -4,6 +4,7 @@
 
 #include "config/entries.h"
 #include "config/settings.h"
+#include "handover/handover.h"
 #include "plugin/loader.h"
 #include "server/listener.h"
 
@@ -37,6 +38,9 @@ struct cc_source {
     void (*take_back)(struct cc_launch *launch, const struct cc_launch *now);
     /* Frees it and closes its descriptors; the sockets' files stay. */
     void (*release)(struct cc_launch *launch);
+    /* For an upgrade: fills the folder of the start, the sockets that were passed to it, and the
+     * options that only a restart changes. *argv: the command line; lent. */
+    void (*hand_over)(const struct cc_launch *now, struct cc_handover *handover, char ***argv);
 };
 
 /* Keeps signals that stop or reload waiting until cc_process_run() can do as they say: before a
@@ -46,6 +50,10 @@ void cc_process_hold_signals(void);
  * the master and in every process that it forked (they return through here too, so that all memory
  * is freed the same way). */
 int cc_process_run(struct cc_launch *launch);
+/* The same in the place of the binary that left that handover: its processes go on, and the first
+ * thing is a reload. handed: its sockets, of cc_adopt_listeners(); taken over. */
+int cc_process_adopt(struct cc_launch *launch, const struct cc_handover *handover,
+                     struct cc_listeners *handed);
 /* Of a launch that can be read again. */
 void cc_process_release(struct cc_launch *launch);
 

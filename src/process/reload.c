@@ -1,12 +1,15 @@
 /* Which generation to start, stop and keep: the decisions of the master without its loop. A reload
  * reads the configuration again and starts a new generation beside the old, and the old one stops
  * when the new one serves; a broken configuration and an app that does not load change nothing. */
+#include <config.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
 #include "log/log.h"
+#include "process/adopt.h"
 #include "process/channel.h"
 #include "process/master_state.h"
 #include "process/spawn.h"
@@ -28,6 +31,7 @@ void cc_master_reload_ended(struct cc_master *master, bool failed, const char *f
     va_start(arguments, format);
     vsnprintf(master->reload_result, sizeof master->reload_result, format, arguments);
     va_end(arguments);
+    master->upgraded_from = NULL;
 }
 
 void cc_master_ask_reload(struct cc_master *master)
@@ -88,6 +92,17 @@ static void adopt(struct cc_master *master)
     cc_process_release(before);
 }
 
+/* What only the old binary's generations had is not listened on any more. */
+static void retire_handed(struct cc_master *master)
+{
+    if (master->handed == NULL)
+        return;
+    cc_kept_retire(master->handed, master->launch->listeners,
+                   master->launch->settings->process.vacuum);
+    cc_adopt_free_listeners(master->handed);
+    master->handed = NULL;
+}
+
 void cc_master_drop_candidate(struct cc_master *master)
 {
     if (master->candidate != NULL)
@@ -104,8 +119,10 @@ static bool read_again(struct cc_master *master)
     master->reload = false;
     master->reloads_begun++;
     master->reload_number = 0;
-    if (source == NULL)
+    if (source == NULL || master->just_read) {
+        master->just_read = false;
         return true;
+    }
     cc_master_drop_candidate(master);
     master->candidate = source->read(master->launch);
     if (master->candidate != NULL)
@@ -213,10 +230,15 @@ void cc_master_take_over(struct cc_master *master)
     master->in_turn = false;
     newest->deadline_ns = 0; /* it was granted to its start */
     stop_serving(master, newest);
-    if (newest->number == master->reload_number)
+    if (newest->number == master->reload_number && master->upgraded_from != NULL)
+        cc_master_reload_ended(master, false, "%s took over from %s, generation %d serves",
+                               PACKAGE_STRING, master->upgraded_from, newest->number);
+    else if (newest->number == master->reload_number)
         cc_master_reload_ended(master, false, "generation %d serves", newest->number);
     if (newest->number == master->candidate_number)
         adopt(master);
+    if (newest->number > master->last_handed)
+        retire_handed(master);
 }
 
 /* One that never came to serve. */

@@ -94,6 +94,11 @@ void cc_service_begin(struct cc_service *service, struct ev_loop *loop)
         ev_timer_start(loop, &service->watchdog);
 }
 
+void cc_service_adopt(struct cc_service *service)
+{
+    service->ready = service->reloading = true;
+}
+
 void cc_service_reload(struct cc_service *service)
 {
     service->reload_asked = true;
@@ -102,7 +107,7 @@ void cc_service_reload(struct cc_service *service)
 /* A manager that asked for a reload waits for both ends of it. */
 static void follow_reload(struct cc_service *service, const struct cc_master *master)
 {
-    bool running = master->reload || master->in_turn ||
+    bool running = master->reload || master->in_turn || master->upgrading ||
                    (find(master, CC_GENERATION_STARTING) != NULL &&
                     find(master, CC_GENERATION_SERVING) != NULL);
     char change[80];

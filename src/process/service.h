@@ -18,6 +18,8 @@ struct cc_service {
 
 /* loop: its user data is the master. Nothing happens where no manager listens. */
 void cc_service_begin(struct cc_service *service, struct ev_loop *loop);
+/* The old binary of an upgrade has said that it is ready and, at last, that it reloads. */
+void cc_service_adopt(struct cc_service *service);
 /* A reload was asked for: it is announced, and its end too, whatever becomes of it. */
 void cc_service_reload(struct cc_service *service);
 /* Says what has changed; after each turn of the loop. */

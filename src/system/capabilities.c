@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 
@@ -75,5 +76,38 @@ bool cc_capabilities_take(uint64_t wanted, struct cc_err *err)
                 "was started with)",
                 strerror(errno));
     cap_free(set);
+    return fine;
+}
+
+/* The process's own are one set of permitted, inheritable and effective ones. */
+static bool make_inheritable(bool on)
+{
+    cap_t set = cap_get_proc();
+    bool fine = set != NULL;
+
+    for (cap_value_t value = 0; value < 64 && CAP_IS_SUPPORTED(value) && fine; value++) {
+        cap_flag_value_t has = CAP_CLEAR;
+        fine = cap_get_flag(set, value, CAP_PERMITTED, &has) == 0 &&
+               cap_set_flag(set, CAP_INHERITABLE, 1, &value, on ? has : CAP_CLEAR) == 0;
+    }
+    fine = fine && cap_set_proc(set) == 0;
+    cap_free(set);
+    return fine;
+}
+
+bool cc_capabilities_over_exec(bool on)
+{
+    if (geteuid() == 0)
+        return true; /* root gets them by what it is */
+    bool fine = make_inheritable(on);
+    if (!on)
+        return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0 && fine;
+    for (cap_value_t value = 0; value < 64 && CAP_IS_SUPPORTED(value) && fine; value++) {
+        cap_flag_value_t has = CAP_CLEAR;
+        cap_t set = cap_get_proc();
+        if (set != NULL && cap_get_flag(set, value, CAP_PERMITTED, &has) == 0 && has == CAP_SET)
+            fine = prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, (unsigned long)value, 0, 0) == 0;
+        cap_free(set);
+    }
     return fine;
 }

@@ -17,5 +17,8 @@ bool cc_capabilities_find(const struct cc_texts *names, uint64_t *wanted, struct
 bool cc_capabilities_keep(uint64_t wanted, struct cc_err *err);
 /* After it: takes up exactly these. */
 bool cc_capabilities_take(uint64_t wanted, struct cc_err *err);
+/* on: what this process has outlives an execve(), for the next binary to look after the server as
+ * this one could; off: no longer. false: errno; nothing is lost where it fails. */
+bool cc_capabilities_over_exec(bool on);
 
 #endif

@@ -69,14 +69,14 @@ static int connect_to(const char *text)
     return -1;
 }
 
-void cc_notify_begin(void)
+void cc_notify_begin(int handed)
 {
     manager.socket = take_variable("NOTIFY_SOCKET");
     manager.watchdog_usec = take_variable("WATCHDOG_USEC");
     manager.watchdog_pid = take_variable("WATCHDOG_PID");
     if (manager.socket == NULL)
         return;
-    int fd = connect_to(manager.socket);
+    int fd = handed >= 0 ? handed : connect_to(manager.socket);
     if (fd < 0)
         cc_log(CC_LOG_WARN,
                "NOTIFY_SOCKET: cannot reach the service manager at \"%s\": %m; it is told nothing",
@@ -139,4 +139,16 @@ void cc_notify_hand_on(void)
         setenv("WATCHDOG_USEC", manager.watchdog_usec, 1);
     if (manager.watchdog_pid != NULL)
         setenv("WATCHDOG_PID", manager.watchdog_pid, 1);
+}
+
+void cc_notify_take_back(void)
+{
+    unsetenv("NOTIFY_SOCKET");
+    unsetenv("WATCHDOG_USEC");
+    unsetenv("WATCHDOG_PID");
+}
+
+int cc_notify_fd(void)
+{
+    return manager.fd > 0 ? manager.fd : -1;
 }

@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 /* Connects to NOTIFY_SOCKET, if there is one, and takes it and the watchdog's variables out of the
- * environment. Before anything is forked and before the root folder changes. */
-void cc_notify_begin(void);
+ * environment. Before anything is forked and before the root folder changes. handed: a descriptor
+ * that is connected already, as after an upgrade, or -1. */
+void cc_notify_begin(int handed);
 /* Is anybody told? */
 bool cc_notify_wanted(void);
 /* How often "WATCHDOG=1" must be said, in nanoseconds: half of what the manager waits. 0: it does
@@ -24,5 +25,9 @@ void cc_notify(const char *state);
 void cc_notify_end(void);
 /* Before this process executes another binary: the environment as it was before begin. */
 void cc_notify_hand_on(void);
+/* It did not execute it after all. */
+void cc_notify_take_back(void);
+/* The descriptor that reaches the manager; -1: none. */
+int cc_notify_fd(void);
 
 #endif
