@@ -222,7 +222,9 @@ void cc_watch_start(struct cc_python *python)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     watch->running = pthread_create(&watch->thread, NULL, run, watch) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!watch->running)
+    if (watch->running)
+        pthread_setname_np(watch->thread, "cc-autoreload");
+    else
         python->context.log(CC_APP_LOG_WARN, "py-autoreload does nothing: no thread for it");
 }
 

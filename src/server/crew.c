@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -426,7 +427,8 @@ static void block_signals(sigset_t *before)
     pthread_sigmask(SIG_SETMASK, &blocked, before);
 }
 
-static void start_thread(pthread_t *id, void *(*body)(void *), void *argument)
+/* name: what top and a debugger show; at most 15 bytes. */
+static void start_thread(pthread_t *id, const char *name, void *(*body)(void *), void *argument)
 {
     int failed = pthread_create(id, NULL, body, argument);
 
@@ -437,6 +439,7 @@ static void start_thread(pthread_t *id, void *(*body)(void *), void *argument)
                strerror(failed));
         abort();
     }
+    pthread_setname_np(*id, name);
 }
 
 void cc_crew_run(struct cc_crew *crew, struct cc_server *server)
@@ -446,10 +449,14 @@ void cc_crew_run(struct cc_crew *crew, struct cc_server *server)
     init(crew, server);
     cc_accept_init(server);
     block_signals(&before);
-    start_thread(&crew->relief, relief_thread, crew);
+    start_thread(&crew->relief, "cc-relief", relief_thread, crew);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    for (int i = 1; i < crew->n_threads; i++)
-        start_thread(&crew->threads[i].id, app_thread, &crew->threads[i]);
+    /* Thread 0 is the process's first, which has the process's name. */
+    for (int i = 1; i < crew->n_threads; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "cc-thread-%d", i % 100000);
+        start_thread(&crew->threads[i].id, name, app_thread, &crew->threads[i]);
+    }
     app_thread(&crew->threads[0]);
     for (int i = 1; i < crew->n_threads; i++)
         pthread_join(crew->threads[i].id, NULL);

@@ -75,3 +75,19 @@ def test_what_goes_around_a_name_does_not_ask_for_one(server):
     one = server({"procname-prefix": "shop "})
     assert one.binary in shown(one.pid)
     assert "procname-prefix: does nothing without a name" in one.log()
+
+
+def test_threads_are_told_apart(server):
+    """In top -H, in a debugger and in the kernel's own messages."""
+    one = server({"threads": 3, "py-autoreload": 5})
+    one.wait_log("all workers are ready")
+    worker = one.workers(1)[0]
+
+    def threads():
+        found = []
+        for task in os.listdir(f"/proc/{worker}/task"):
+            with open(f"/proc/{worker}/task/{task}/comm", encoding="ascii") as file:
+                found.append(file.read().strip())
+        return sorted(found)
+    expected = ["cc-autoreload", "cc-relief", "cc-thread-1", "cc-thread-2", "cc-worker-1"]
+    processes.wait_until(lambda: threads() == expected, 10, f"names, now {threads()}")
