@@ -35,6 +35,8 @@ struct cc_generation {
     ev_io messages;
     int64_t started_ns;
     int64_t deadline_ns; /* when the master's patience with it ends; 0: never */
+    int64_t frozen_ns; /* when it was seen stopped by a signal, or last acted upon; 0: it is not */
+    bool given_up;     /* it was stopped for too long: another is started in its place */
     struct cc_scoreboard *board;
     pid_t *workers; /* by row of the board - 1; 0: not running */
     int n_workers, n_threads;

@@ -17,23 +17,36 @@
 #define LOOK_NS    (CC_SECOND_NS / 4)
 #define QUIET_MANY 4
 
+struct cc_running cc_harakiri_running(const struct cc_slot *slot)
+{
+    struct cc_running running = {.since_ns = cc_slot_started_ns(slot)};
+
+    if (running.since_ns == 0)
+        return running;
+    memcpy(running.what, slot->method_uri, sizeof running.what);
+    running.what[sizeof running.what - 1] = '\0';
+    /* A peer chose these bytes. */
+    cc_text_printable(running.what);
+    return running;
+}
+
 struct cc_running cc_harakiri_oldest(const struct cc_scoreboard *board, int row)
 {
-    struct cc_running oldest = {0};
+    int64_t oldest_ns = INT64_MAX;
+    int oldest = -1;
 
     for (int thread = 0; thread < board->threads; thread++) {
-        struct cc_slot *slot = cc_scoreboard_slot(board, row, thread);
-        int64_t since = cc_slot_started_ns(slot);
-        if (since == 0 || (oldest.since_ns != 0 && since >= oldest.since_ns))
+        int64_t since = cc_slot_started_ns(cc_scoreboard_slot(board, row, thread));
+        if (since == 0 || since >= oldest_ns)
             continue;
-        oldest.since_ns = since;
-        oldest.thread = thread;
-        memcpy(oldest.what, slot->method_uri, sizeof oldest.what);
-        oldest.what[sizeof oldest.what - 1] = '\0';
+        oldest_ns = since;
+        oldest = thread;
     }
-    /* A peer chose these bytes. */
-    cc_text_printable(oldest.what);
-    return oldest;
+    if (oldest < 0)
+        return (struct cc_running){0};
+    struct cc_running running = cc_harakiri_running(cc_scoreboard_slot(board, row, oldest));
+    running.thread = oldest;
+    return running;
 }
 
 static int64_t limit_ns(const struct cc_worker_entry *entry)

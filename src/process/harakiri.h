@@ -35,6 +35,8 @@ struct cc_running {
     char what[sizeof(((struct cc_slot *)0)->method_uri)];
 };
 
+/* What that thread runs. Any process; the text may be torn if it just changes. */
+struct cc_running cc_harakiri_running(const struct cc_slot *slot);
 /* The row's oldest running request. Any process; the text may be torn if it just changes. */
 struct cc_running cc_harakiri_oldest(const struct cc_scoreboard *board, int row);
 /* Takes the process a step further on the way above, if it is on it or has to be. */

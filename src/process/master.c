@@ -276,9 +276,9 @@ static bool follow_settings(struct cc_master *master, struct watchers *watchers)
 /* What there is to do between two runs of the loop. */
 static void turn(struct cc_master *master, struct watchers *watchers)
 {
-    if (master->generations.reload_asked)
-        cc_master_ask_reload(master);
+    cc_master_app_asks(master, master->generations.reload_asked);
     master->generations.reload_asked = false;
+    cc_mercy_look_frozen(master);
     if (master->reload)
         cc_service_reload(&watchers->service);
     if (master->stop_asked)

@@ -21,12 +21,16 @@ struct cc_master {
     struct ev_loop *loop;
     struct cc_generations generations;
     struct cc_throttle throttle; /* of generations that die */
-    int64_t due_ns;              /* when the next may be started */
-    bool served;                 /* one was ready at some time */
-    bool reload;                 /* somebody asked for one that has not begun */
-    bool in_turn;                /* a reload has ended the old generation before the new one */
-    bool brutal;                 /* that reload gives the old generation no time */
-    bool paused;                 /* nobody accepts */
+    struct cc_throttle asking;   /* of reloads that the app asks for */
+    int64_t asked_due_ns;        /* when it gets the next one; 0: it does not ask */
+    int64_t serving_since_ns;    /* the generation with this number */
+    int serving_number;
+    int64_t due_ns; /* when the next may be started */
+    bool served;    /* one was ready at some time */
+    bool reload;    /* somebody asked for one that has not begun */
+    bool in_turn;   /* a reload has ended the old generation before the new one */
+    bool brutal;    /* that reload gives the old generation no time */
+    bool paused;    /* nobody accepts */
     /* Reloads are counted so that whoever waits for one knows it: each that begins ends. */
     unsigned reloads_begun, reloads_ended;
     int reload_number;  /* of the generation that the last one started */
@@ -74,6 +78,10 @@ void cc_master_drop_candidate(struct cc_master *master);
 /* In a child: releases the launches but kept. */
 void cc_master_release(struct cc_master *master, const struct cc_launch *kept);
 
+/* Has the reload begin that an app asked for, when it is due; asks: it has just done so. One that
+ * does so again and again is slowed down. */
+void cc_master_app_asks(struct cc_master *master, bool asks);
+
 /* mercy.c: what is left of a generation after its time is killed. */
 
 /* It has so many seconds from now on. */
@@ -82,5 +90,10 @@ void cc_mercy_grant(struct cc_generation *generation, int64_t seconds);
 void cc_mercy_check(struct cc_master *master);
 /* Names what the generation's workers are running; at most a few requests. */
 void cc_mercy_say_running(const struct cc_generation *generation);
+/* Looks for generations that a signal has stopped, and has another started in the place of one that
+ * stays so. */
+void cc_mercy_look_frozen(struct cc_master *master);
+/* When that has to be looked at again; INT64_MAX: at the next SIGCHLD. */
+int64_t cc_mercy_frozen_wake(const struct cc_generation *generation);
 
 #endif

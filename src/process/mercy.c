@@ -1,10 +1,13 @@
 /* The master's patience: an old generation gets its time to finish, and no request that hangs keeps
- * it for ever. What is killed is named, so that the log says what was lost. */
-#include <stdio.h>
+ * it for ever; nor does one that is stopped by a signal stay the one that serves. What is killed is
+ * named, so that the log says what was lost. */
+#include <signal.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "log/log.h"
+#include "process/frozen.h"
+#include "process/harakiri.h"
 #include "process/master_state.h"
 
 #define NAMED_MAX 10
@@ -14,23 +17,10 @@ void cc_mercy_grant(struct cc_generation *generation, int64_t seconds)
     generation->deadline_ns = cc_clock_ns() + seconds * CC_SECOND_NS;
 }
 
-/* The peer chose this text, and a worker may have left anything in it. */
-static void append_plain(struct cc_buf *text, const char *what, size_t size)
+static void append_running(struct cc_buf *text, const struct cc_running *running)
 {
-    for (size_t i = 0; i < size && what[i] != '\0'; i++) {
-        unsigned char byte = (unsigned char)what[i];
-        char plain = byte < ' ' || byte == 0x7f ? '?' : what[i];
-        cc_buf_append(text, &plain, 1);
-    }
-}
-
-static void append_running(struct cc_buf *text, const struct cc_slot *slot)
-{
-    int64_t since = atomic_load_explicit(&slot->started_ns, memory_order_relaxed);
-
-    cc_buf_printf(text, "%s", text->len == 0 ? "" : ", ");
-    append_plain(text, slot->method_uri, sizeof slot->method_uri);
-    cc_buf_printf(text, " for %lld s", (long long)((cc_clock_ns() - since) / CC_SECOND_NS));
+    cc_buf_printf(text, "%s%s for %lld s", text->len == 0 ? "" : ", ", running->what,
+                  (long long)((cc_clock_ns() - running->since_ns) / CC_SECOND_NS));
 }
 
 void cc_mercy_say_running(const struct cc_generation *generation)
@@ -40,11 +30,10 @@ void cc_mercy_say_running(const struct cc_generation *generation)
 
     for (int row = 1; row <= generation->n_workers; row++)
         for (int thread = 0; thread < generation->n_threads; thread++) {
-            const struct cc_slot *slot = cc_scoreboard_slot(generation->board, row, thread);
-            if (atomic_load_explicit(&slot->started_ns, memory_order_relaxed) == 0)
-                continue;
-            if (count++ < NAMED_MAX)
-                append_running(&text, slot);
+            const struct cc_running running =
+                cc_harakiri_running(cc_scoreboard_slot(generation->board, row, thread));
+            if (running.since_ns != 0 && count++ < NAMED_MAX)
+                append_running(&text, &running);
         }
     if (count > 0)
         cc_log(CC_LOG_WARN, "generation %d was still running %d request%s: %s%s",
@@ -79,4 +68,71 @@ void cc_mercy_check(struct cc_master *master)
         if (generation->deadline_ns != 0 && generation->deadline_ns <= now)
             end_it(generation);
     }
+}
+
+/* Its workers go on, and nobody looks after them. What serves is to be taken over by another that
+ * is started as after a death, from what was read already: the configuration may be half-finished
+ * just now. If that fails it is tried again after the same time. */
+static void give_up(struct cc_master *master, struct cc_generation *generation, int64_t now)
+{
+    bool reload_runs =
+        master->reload || cc_generations_find(&master->generations, CC_GENERATION_STARTING) != NULL;
+
+    if (generation->state == CC_GENERATION_STARTING) {
+        cc_log(CC_LOG_WARN, "generation %d is killed: it stays stopped", generation->number);
+        cc_generation_kill(generation);
+        return;
+    }
+    if (generation->state != CC_GENERATION_SERVING)
+        return; /* that one has a deadline */
+    generation->given_up = true;
+    generation->frozen_ns = now;
+    if (reload_runs)
+        return;
+    cc_log(CC_LOG_WARN, "generation %d stays stopped: another is started in its place",
+           generation->number);
+    master->just_read = true;
+    cc_master_ask_reload(master);
+}
+
+static void look(struct cc_master *master, struct cc_generation *generation, int64_t now)
+{
+    switch (cc_frozen_look(generation->pid, &generation->frozen_ns, now)) {
+    case CC_FROZEN_NOT:
+        break;
+    case CC_FROZEN_SEEN:
+        cc_log(CC_LOG_WARN,
+               "generation %d (pid %d) is stopped by a signal: nobody looks after its workers; "
+               "unless it goes on within %d s another takes over",
+               generation->number, (int)generation->pid, CC_FROZEN_PATIENCE_S);
+        break;
+    case CC_FROZEN_OVER:
+        generation->given_up = false;
+        cc_log(CC_LOG_INFO, "generation %d (pid %d) goes on", generation->number,
+               (int)generation->pid);
+        break;
+    case CC_FROZEN_LONG:
+        give_up(master, generation, now);
+        break;
+    }
+}
+
+void cc_mercy_look_frozen(struct cc_master *master)
+{
+    struct cc_link *list = &master->generations.list;
+    int64_t now = cc_clock_ns();
+
+    for (struct cc_link *link = list->next; link != list; link = link->next) {
+        struct cc_generation *generation = CC_CONTAINER(link, struct cc_generation, link);
+        if (generation->pid != 0 && !master->stopping)
+            look(master, generation, now);
+    }
+}
+
+int64_t cc_mercy_frozen_wake(const struct cc_generation *generation)
+{
+    if (generation->frozen_ns == 0 || generation->pid == 0 ||
+        generation->state == CC_GENERATION_STOPPING)
+        return INT64_MAX;
+    return generation->frozen_ns + CC_FROZEN_PATIENCE_S * CC_SECOND_NS;
 }

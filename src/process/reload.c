@@ -3,6 +3,7 @@
  * when the new one serves; a broken configuration and an app that does not load change nothing. */
 #include <config.h>
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -16,6 +17,8 @@
 #include "server/kept.h"
 
 #define GRACE_S 2
+/* An app that asks for a reload so soon after it came to serve may do so each time. */
+#define ASKS_QUICKLY_NS (5 * CC_SECOND_NS)
 
 #define OF(at) CC_CONTAINER(at, struct cc_generation, link)
 
@@ -50,6 +53,26 @@ void cc_master_ask_reload(struct cc_master *master)
     cc_mercy_grant(starting, master->launch->settings->reload.mercy);
 }
 
+void cc_master_app_asks(struct cc_master *master, bool asks)
+{
+    int64_t now = cc_clock_ns();
+
+    if (asks && master->asked_due_ns == 0 && !master->stopping) {
+        bool quick = now - master->serving_since_ns < ASKS_QUICKLY_NS;
+        if (!quick)
+            master->asking = (struct cc_throttle){0};
+        int delay = quick ? cc_throttle_delay(&master->asking, false, 0) : 0;
+        master->asked_due_ns = now + delay * CC_SECOND_NS;
+        if (delay > 0)
+            cc_log(CC_LOG_WARN, "the app asks for a reload again and again: the next in %d s",
+                   delay);
+    }
+    if (master->asked_due_ns == 0 || now < master->asked_due_ns)
+        return;
+    master->asked_due_ns = 0;
+    cc_master_ask_reload(master);
+}
+
 /* Tells those that serve to finish; but: which goes on, or NULL. */
 static void stop_serving(struct cc_master *master, const struct cc_generation *but)
 {
@@ -72,6 +95,9 @@ static void stop_serving(struct cc_master *master, const struct cc_generation *b
         cc_generation_stop(generation, CC_SUCCESSOR_GENERATION, next->settings->reload.mercy);
         if (master->brutal)
             cc_channel_send(generation->channel, (struct cc_message){.kind = CC_MESSAGE_STOP_NOW});
+        /* Somebody stopped it and has forgotten it: only awake it can let its workers finish. */
+        if (generation->given_up && generation->pid > 1)
+            kill(generation->pid, SIGCONT);
         /* It sees to that itself; this is for one that cannot. */
         cc_mercy_grant(generation, next->settings->reload.mercy + GRACE_S);
     }
@@ -210,9 +236,15 @@ double cc_master_wake_in(const struct cc_master *master)
 
     if (!master->stopping && idle && !(master->in_turn && anyone_stops(master)))
         soonest = master->due_ns;
-    for (struct cc_link *link = all->list.next; link != &all->list; link = link->next)
+    if (!master->stopping && master->asked_due_ns != 0 && master->asked_due_ns < soonest)
+        soonest = master->asked_due_ns;
+    for (struct cc_link *link = all->list.next; link != &all->list; link = link->next) {
+        int64_t frozen_ns = master->stopping ? INT64_MAX : cc_mercy_frozen_wake(OF(link));
         if (OF(link)->deadline_ns != 0 && OF(link)->deadline_ns < soonest)
             soonest = OF(link)->deadline_ns;
+        if (frozen_ns < soonest)
+            soonest = frozen_ns;
+    }
     if (soonest == INT64_MAX)
         return -1;
     return soonest <= now ? 0 : (double)(soonest - now) / (double)CC_SECOND_NS;
@@ -224,6 +256,9 @@ void cc_master_take_over(struct cc_master *master)
 
     if (newest == NULL)
         return;
+    if (newest->number != master->serving_number)
+        master->serving_since_ns = cc_clock_ns();
+    master->serving_number = newest->number;
     if (!master->served)
         cc_log(CC_LOG_INFO, "all workers are ready");
     master->served = true;

@@ -28,6 +28,8 @@ const char *cc_replace_text(enum cc_replace_why why)
         return "reload-on-as";
     case CC_REPLACE_HARAKIRI:
         return "harakiri";
+    case CC_REPLACE_FROZEN:
+        return "it is stopped by a signal";
     case CC_REPLACE_RECYCLE:
         return "reload of all workers";
     case CC_REPLACE_CHAIN:

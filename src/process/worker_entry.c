@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "log/log.h"
 #include "plugin/app.h"
+#include "process/frozen.h"
 #include "process/harakiri.h"
 #include "process/replace.h"
 #include "process/spawn.h"
@@ -59,7 +60,8 @@ static void began(struct cc_worker_entry *entry, struct cc_seat *seat, pid_t pid
     entry->channel = channel;
     entry->started_ns = cc_clock_ns();
     entry->kill_at_ns = INT64_MAX;
-    entry->was_ready = entry->explained = false;
+    entry->was_ready = entry->explained = entry->woken = false;
+    entry->frozen_ns = 0;
     entry->harakiri = (struct cc_harakiri){0};
     entry->heard = 0;
     ev_io_set(&entry->messages, channel, EV_READ);
@@ -271,10 +273,47 @@ void cc_entry_check(struct cc_worker_entry *entry, int64_t now)
         end_mercy(entry);
 }
 
-void cc_entry_look(struct cc_worker_entry *entry)
+/* It is replaced as any other. Only then it is let go on, so that what it has in hand gets an
+ * answer; one that stays stopped all the same is killed. */
+static void end_frozen(struct cc_worker_entry *entry)
+{
+    int number = entry->seat->number, pid = (int)entry->pid;
+
+    if (entry->state != CC_ENTRY_STOPPING && entry->seat->holder == entry) {
+        cc_replace_ask(entry->seat, CC_REPLACE_FROZEN);
+    } else if (entry->state == CC_ENTRY_STOPPING && !entry->woken) {
+        entry->woken = true;
+        cc_log(CC_LOG_INFO, "worker %d (pid %d) is continued (SIGCONT) to finish what it has",
+               number, pid);
+        send_signal(entry, SIGCONT);
+    } else if (!entry->explained) {
+        cc_log(CC_LOG_WARN, "worker %d (pid %d) is killed: it stays stopped", number, pid);
+        cc_entry_kill(entry);
+    }
+}
+
+void cc_entry_look(struct cc_worker_entry *entry, int64_t now)
 {
     if (entry->state != CC_ENTRY_FREE && entry->exited.fd < 0)
         reap(entry);
+    if (entry->state == CC_ENTRY_FREE)
+        return;
+    switch (cc_frozen_look(entry->pid, &entry->frozen_ns, now)) {
+    case CC_FROZEN_NOT:
+        break;
+    case CC_FROZEN_SEEN:
+        cc_log(CC_LOG_WARN,
+               "worker %d (pid %d) is stopped by a signal; unless it goes on within %d s it is "
+               "replaced",
+               entry->seat->number, (int)entry->pid, CC_FROZEN_PATIENCE_S);
+        break;
+    case CC_FROZEN_OVER:
+        cc_log(CC_LOG_INFO, "worker %d (pid %d) goes on", entry->seat->number, (int)entry->pid);
+        break;
+    case CC_FROZEN_LONG:
+        end_frozen(entry);
+        break;
+    }
 }
 
 int64_t cc_entry_wake(const struct cc_worker_entry *entry)

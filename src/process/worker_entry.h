@@ -28,7 +28,8 @@ void cc_entry_send(const struct cc_worker_entry *entry, enum cc_message_kind kin
 void cc_entry_check(struct cc_worker_entry *entry, int64_t now);
 /* When that has to be looked at; INT64_MAX: never. */
 int64_t cc_entry_wake(const struct cc_worker_entry *entry);
-/* Each second: reaps it where no pidfd would say that it died. */
-void cc_entry_look(struct cc_worker_entry *entry);
+/* Each second or two: reaps it where no pidfd would say that it died, and has it replaced where a
+ * signal has stopped it. */
+void cc_entry_look(struct cc_worker_entry *entry, int64_t now);
 
 #endif

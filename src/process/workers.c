@@ -14,6 +14,8 @@
 
 /* However often workers ask for a reload. */
 #define RELOAD_ASKED_EVERY_NS CC_SECOND_NS
+/* Nothing else tells that a worker is stopped by a signal. */
+#define LOOK_IDLE_NS (2 * CC_SECOND_NS)
 
 int cc_workers_rows(int processes)
 {
@@ -224,7 +226,7 @@ void cc_workers_check(struct cc_workers *workers)
         return;
     workers->looked_ns = now;
     for (int i = 0; i < workers->n_entries; i++) {
-        cc_entry_look(&workers->entries[i]);
+        cc_entry_look(&workers->entries[i], now);
         cc_life_look(&workers->entries[i], now);
     }
     cc_idle_look(workers, now);
@@ -269,6 +271,8 @@ double cc_workers_wake_in(const struct cc_workers *workers)
     }
     if (needs_look(workers))
         soonest = soonest_of(soonest, workers->looked_ns + CC_SECOND_NS);
+    else if (cc_workers_alive(workers) > 0)
+        soonest = soonest_of(soonest, workers->looked_ns + LOOK_IDLE_NS);
     if (soonest == INT64_MAX)
         return -1;
     return soonest <= now ? 0 : (double)(soonest - now) / (double)CC_SECOND_NS;

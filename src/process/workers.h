@@ -47,6 +47,8 @@ struct cc_worker_entry {
     int64_t kill_at_ns; /* STOPPING: when mercy ends; INT64_MAX: never */
     bool was_ready;     /* it came to serve */
     bool explained;     /* the log has said why it dies */
+    int64_t frozen_ns;  /* when it was first seen stopped by a signal; 0: it is not */
+    bool woken;         /* it was told to go on, so that it can finish */
     struct cc_harakiri harakiri;
     struct cc_report report; /* of its stacks, as it writes them */
     int heard;               /* messages in the second that began at heard_ns */
@@ -64,6 +66,7 @@ enum cc_replace_why {
     CC_REPLACE_RSS,
     CC_REPLACE_AS,
     CC_REPLACE_HARAKIRI,
+    CC_REPLACE_FROZEN,  /* stopped by a signal */
     CC_REPLACE_RECYCLE, /* everybody at once */
     CC_REPLACE_CHAIN,   /* one after another */
 };

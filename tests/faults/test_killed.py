@@ -136,3 +136,53 @@ def test_random_kills_under_load(server, folder):
     sound.check()
     if not one.sanitized:
         assert processes.anonymous_kib(one.pid) < memory + 512
+
+
+def test_a_stopped_worker_without_a_request_is_replaced(server, folder):
+    """Nothing is too old there, so only a look at it can tell. What it has in hand is not lost: once
+    another serves it is let go on, and finishes."""
+    one = server(faults.options(folder))
+    sound = faults.Sound(one)
+    victim = one.workers()[0]
+    with clients.Http(one.address, 40) as peer:
+        while int(peer.get("/").body) != victim:
+            peer.close()
+            peer.__init__(one.address, 40)
+        os.kill(victim, signal.SIGSTOP)
+        one.wait_log(f"(pid {victim}) is stopped by a signal", timeout=10)
+        peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        crowd = faults.Crowd(one)
+        one.wait_log(f"takes over from pid {victim}", timeout=30)
+        assert peer.answer().status == 200
+    processes.wait_until(lambda: not processes.alive(victim), 15, "its end")
+    end = crowd.stop()
+    assert end.cut == 0 and not end.lost
+    assert "is killed" not in one.log()
+    sound.check()
+
+
+def test_a_worker_that_is_stopped_for_a_moment_goes_on(server, folder):
+    one = server(faults.options(folder))
+    sound = faults.Sound(one)
+    workers = one.workers()
+    os.kill(workers[0], signal.SIGSTOP)
+    one.wait_log("is stopped by a signal", timeout=10)
+    os.kill(workers[0], signal.SIGCONT)
+    one.wait_log(f"(pid {workers[0]}) goes on", timeout=10)
+    sound.check()
+    assert one.workers() == workers
+
+
+def test_a_stopped_generation_is_replaced(server, folder):
+    one = server(faults.options(folder))
+    sound = faults.Sound(one)
+    app = processes.children(one.pid)[0]
+    os.kill(app, signal.SIGSTOP)
+    one.wait_log(f"generation 1 (pid {app}) is stopped by a signal", timeout=10)
+    crowd = faults.Crowd(one)
+    one.wait_log("reload: generation 2 serves", timeout=30)
+    processes.wait_until(lambda: not processes.alive(app), 15, "its end")
+    end = crowd.stop()
+    assert end.cut == 0 and not end.lost
+    assert "killed" not in one.log()
+    sound.check()
