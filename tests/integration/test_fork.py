@@ -121,3 +121,25 @@ def test_app_threads_left_running_do_not_hold_up_the_end(server, tmp_path):
     assert time.monotonic() - begun < 20
     assert "did not end within" in one.log()
     assert "killed by SIG" not in one.log() and "Crash:" not in one.log()
+
+
+ASKS = """
+import threading, uwsgi, uwsgidecorators
+@uwsgidecorators.postfork
+def ask():
+    threading.Timer(0.1, uwsgi.reload).start()
+def application(environ, start_response):
+    start_response("200 OK", [])
+    return [b"still here"]
+"""
+
+
+def test_an_app_that_asks_for_reloads_again_and_again_is_slowed_down(server, folder):
+    with open(os.path.join(folder, "asks.py"), "w", encoding="ascii") as file:
+        file.write(ASKS)
+    one = server({"module": "asks", "chdir": folder})
+    one.wait_log("the app asks for a reload again and again: the next in 2 s")
+    assert "again and again: the next in 1 s" in one.log()
+    count = one.log().count("starting generation")
+    assert 2 <= count <= 4
+    assert one.get("/").body == b"still here"
