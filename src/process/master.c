@@ -313,13 +313,16 @@ int cc_master_run(const struct cc_master_setup *setup)
         turn(&master, &watchers);
         if (master.stopping && cc_link_alone(&master.generations.list))
             break;
+        unsigned ended = master.reloads_ended;
         /* Forks happen here and not inside the loop's callbacks, so that the child can drop it. */
         if (start_due(&master, &born)) {
             setup->in_child(setup->data);
             *setup->launch = born.launch;
             return become_generation(&master, &watchers, &born);
         }
-        wait_for_event(&master, &watchers);
+        /* Who waits for a reload that has failed already is told before anything else. */
+        if (ended == master.reloads_ended)
+            wait_for_event(&master, &watchers);
     }
     clear(&master, &watchers, NULL);
     cc_strays_wait();

@@ -260,6 +260,20 @@ def test_reload_says_when_it_fails(server, site):
     assert body(one, "/version") == "one"
 
 
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_broken_ini_is_answered_without_another_event(server, site, gone):
+    """A server that is idle has nothing else to wake up for: this took a minute."""
+    one = server(options(site, pidfile="run.pid"))
+    all_ready(one)
+    command(one, "status", one.ini)
+    if gone:
+        os.unlink(one.ini)
+    else:
+        one.write_ini("[uwsgi]\nprocesses = four\n")
+    done = command(one, "reload", os.path.join(one.folder, "run.pid"), timeout=30)
+    assert done.returncode == 1 and "the configuration is broken" in done.stderr
+
+
 def test_commands_that_are_wrong(server, site, folder):
     one = server(options(site))
     assert command(one, "reload").returncode == 2
